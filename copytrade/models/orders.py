@@ -1,0 +1,84 @@
+"""The ledger: every tracking order ever seen, its revisions, and what could not be read."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from .accounts import Account
+from .fields import NumericField
+from .traders import Trader
+
+
+class TrackingOrder(models.Model):
+    """A copy follower tracking order (interface.md), one row per (account, trackingNo).
+
+    `closed` is set by a history record alone; absence from the open list only sets `missing_since`.
+    """
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="orders")
+    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="orders")
+    tracking_no = models.BigIntegerField()
+    trader_name = models.CharField(max_length=200, blank=True)
+    symbol = models.CharField(max_length=64)
+    position_side = models.CharField(max_length=32)
+    status = models.CharField(max_length=64, help_text="Verbatim, known or not.")
+    open_order_id = models.BigIntegerField(null=True)
+    close_order_id = models.BigIntegerField(null=True)
+    open_leverage = models.IntegerField(null=True)
+    open_price_avg = NumericField(null=True)
+    open_time = models.DateTimeField(null=True)
+    open_size = NumericField(null=True)
+    open_fill_size = NumericField(null=True)
+    open_fee = NumericField(null=True)
+    open_margin_amount = NumericField(null=True)
+    tp_trigger_price = NumericField(null=True)
+    sl_trigger_price = NumericField(null=True)
+    close_avg_price = NumericField(null=True)
+    close_size = NumericField(null=True)
+    close_time = models.DateTimeField(null=True)
+    realized_pnl = NumericField(null=True)
+    profit_rate = NumericField(null=True)
+    net_profit = NumericField(null=True)
+    created_time = models.DateTimeField(null=True)
+    update_time = models.DateTimeField(null=True)
+    extras = models.JSONField(default=dict, help_text="Fields the interface does not name, as they came.")
+
+    closed = models.BooleanField(default=False)
+    first_seen_at = models.DateTimeField(default=timezone.now)
+    missing_since = models.DateTimeField(null=True, help_text="Gone from the open list, not yet in the history.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["account", "tracking_no"], name="one_row_per_order")]
+        indexes = [
+            models.Index(fields=["account", "closed", "-close_time", "-tracking_no"], name="order_history"),
+            models.Index(fields=["trader", "closed", "-close_time", "-tracking_no"], name="order_by_trader"),
+        ]
+
+
+class OrderRevision(models.Model):
+    """A change of an order after it was first stored: which fields, from what to what."""
+
+    order = models.ForeignKey(TrackingOrder, on_delete=models.CASCADE, related_name="revisions")
+    seen_at = models.DateTimeField(default=timezone.now)
+    update_time = models.DateTimeField(null=True)
+    changed = models.JSONField(help_text="{field: [before, after]}, numbers as text.")
+
+    class Meta:
+        ordering = ["seen_at", "id"]
+
+
+class BadRecord(models.Model):
+    """A record of an answer that could not be understood: kept as it came, shown, never dropped."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="bad_records")
+    operation = models.CharField(max_length=64)
+    fingerprint = models.CharField(max_length=64)
+    raw = models.TextField()
+    reason = models.CharField(max_length=500)
+    first_seen_at = models.DateTimeField(default=timezone.now)
+    last_seen_at = models.DateTimeField(default=timezone.now)
+    times = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["account", "operation", "fingerprint"], name="one_bad_record")]

@@ -1,0 +1,37 @@
+"""Who uses the desk: users, invitations, and the data key that protects each user's secrets."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.utils import timezone
+
+
+class User(AbstractUser):
+    """A person at the desk. The first becomes the operator; the demo user never does."""
+
+    is_operator = models.BooleanField(default=False)
+    is_demo = models.BooleanField(default=False)
+    zone = models.CharField(max_length=64, default="UTC", help_text="Time zone for days and times shown.")
+
+
+class Invitation(models.Model):
+    """A one-time link by which the operator lets a person sign up. Only the token's hash is kept."""
+
+    token_hash = models.CharField(max_length=64, unique=True)
+    note = models.CharField(max_length=80, blank=True)
+    invited_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="invitations")
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    used_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    used_at = models.DateTimeField(null=True, blank=True)
+
+
+class DataKey(models.Model):
+    """A data key, wrapped by a key-encryption key (see vault.py). `user` is null for the desk's own key."""
+
+    user = models.OneToOneField(User, null=True, blank=True, on_delete=models.CASCADE, related_name="data_key")
+    wrapped = models.BinaryField()
+    kek_id = models.CharField(max_length=32)
+    created_at = models.DateTimeField(default=timezone.now)
+    rewrapped_at = models.DateTimeField(null=True, blank=True)

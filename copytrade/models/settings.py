@@ -1,0 +1,83 @@
+"""Copy settings as read from the exchange, and the changes sent to it."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from .traders import Trader
+
+
+class SettingsVersion(models.Model):
+    """What the exchange held for a trader from `first_seen_at` on. A new row only when a read differs."""
+
+    class Author(models.TextChoices):
+        FIRST = "first", "found at the first reading"
+        ME = "me", "set from this desk"
+        OUTSIDE = "outside", "changed outside the desk"
+
+    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="versions")
+    mode = models.CharField(max_length=32)
+    answer = models.JSONField(help_text="The settings items as they came, numbers as text.")
+    fingerprint = models.CharField(max_length=64)
+    copy_enable = models.BooleanField(null=True)
+    author = models.CharField(max_length=16, choices=Author.choices)
+    change = models.ForeignKey("SettingsChange", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    first_seen_at = models.DateTimeField(default=timezone.now)
+    last_seen_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-first_seen_at", "-id"]
+
+
+class SettingsChange(models.Model):
+    """One intended write. Recorded before the call, sent at most once, then read back."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft", "being reviewed"
+        CONFIRMED = "confirmed", "confirmed, waiting to be sent"
+        SENDING = "sending", "being sent"
+        APPLIED = "applied", "applied and read back"
+        REJECTED = "rejected", "refused by the exchange"
+        UNKNOWN = "unknown", "outcome unknown, reading back"
+        NOT_SEEN = "not_seen", "not applied"
+        CONFLICT = "conflict", "the exchange holds something else"
+
+    OPEN_STATES = (State.CONFIRMED, State.SENDING, State.UNKNOWN)
+
+    key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="Minted when the review is rendered.")
+    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="changes")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    base = models.ForeignKey(SettingsVersion, null=True, on_delete=models.SET_NULL, related_name="+")
+    body = models.JSONField(help_text="The exact body to send.")
+    differences = models.JSONField(default=list, help_text="[[what, before, after], ...] in words.")
+    not_kept = models.JSONField(default=list, help_text="What the read-back shows otherwise, in words.")
+    state = models.CharField(max_length=16, choices=State.choices, default=State.DRAFT)
+    error_code = models.CharField(max_length=32, blank=True)
+    error_message = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    resolved_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["trader"],
+                condition=Q(state__in=["confirmed", "sending", "unknown"]),
+                name="one_open_change_per_trader",
+            )
+        ]
+
+
+class CopySymbols(models.Model):
+    """The symbols that copy trading supports at a venue: from a per-symbol answer, or the operator's list."""
+
+    venue = models.CharField(max_length=32, unique=True)
+    symbols = models.JSONField(default=list)
+    source = models.CharField(max_length=16, choices=[("answer", "a per-symbol answer"), ("operator", "the operator")])
+    seen_at = models.DateTimeField(default=timezone.now)

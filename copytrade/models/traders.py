@@ -1,0 +1,49 @@
+"""Copied traders, now and formerly, with the money put to each."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from .accounts import Account
+from .fields import NumericField
+
+
+class Trader(models.Model):
+    """A trader as one account follows him. Never deleted when left: `copied` turns false."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="traders")
+    trader_id = models.BigIntegerField(help_text="Copy trader UID, exact 64 bits.")
+    name = models.CharField(max_length=200, blank=True)
+    copied = models.BooleanField(default=False, help_text="In my traders at the last complete reading.")
+    copy_trading_balance = NumericField(null=True, blank=True)
+    trace_total_profit = NumericField(null=True, blank=True)
+    total_investment = NumericField(null=True, blank=True)
+    available_balance = NumericField(null=True, blank=True)
+    transferable_balance = NumericField(null=True, blank=True)
+    balances_at = models.DateTimeField(null=True, blank=True)
+    capital_base = NumericField(null=True, blank=True, help_text="The user's own base for ROI, in USDT.")
+    first_seen_at = models.DateTimeField(default=timezone.now)
+    left_at = models.DateTimeField(null=True, blank=True)
+    settings_read_at = models.DateTimeField(null=True, blank=True)
+    extras = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["name", "trader_id"]
+        constraints = [models.UniqueConstraint(fields=["account", "trader_id"], name="one_row_per_trader")]
+
+    def __str__(self) -> str:
+        return self.name or str(self.trader_id)
+
+
+class TraderDay(models.Model):
+    """The balances of a trader as last read on a UTC day, so that the past can be told after a top-up."""
+
+    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="days")
+    day = models.DateField()
+    copy_trading_balance = NumericField(null=True)
+    trace_total_profit = NumericField(null=True)
+    total_investment = NumericField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["trader", "day"], name="one_balance_per_day")]
