@@ -1,0 +1,74 @@
+"""Fixtures for every test: people, Redis, the sandbox exchange. Those of one area stand in its own folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import redis
+from django.conf import settings as django_settings
+from django.test import Client
+
+from copytrade.models import User
+from tests.support.sandbox_process import Sandbox
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The process that only hands out tests needs no Redis number; its workers claim their own."""
+    if getattr(config.option, "numprocesses", None):
+        import tests.settings
+
+        tests.settings.redis_claim.release()
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    """She owns what a test is about."""
+    return User.objects.create_user("alice", "alice@example.com", "alice-password-of-20")
+
+
+@pytest.fixture
+def charlie(db: None) -> User:
+    """A stranger: signed in, and entitled to nothing of alice's."""
+    return User.objects.create_user("charlie", "charlie@example.com", "charlie-password-of-20")
+
+
+@pytest.fixture
+def client_of() -> Callable[[User], Client]:
+    """client_of(alice) is a browser in which alice is signed in."""
+
+    def make(user: User) -> Client:
+        client = Client()
+        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return make
+
+
+@pytest.fixture
+def redis_client() -> Iterator[redis.Redis]:
+    """This process's own Redis database, empty before and after."""
+    connection = redis.Redis.from_url(django_settings.REDIS_URL)
+    connection.flushdb()
+    yield connection
+    connection.flushdb()
+    connection.close()
+
+
+@pytest.fixture(scope="session")
+def sandbox_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One sandbox exchange for this process, its world standing still (--speed 0). Tests use `sandbox`."""
+    log = tmp_path_factory.mktemp("sandbox") / "sandbox.log"
+    with Sandbox(
+        log, "--speed", "0", "--seed", "1", "--limit", "1000000", "--order-limit", "1000000"
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def sandbox(sandbox_process: Sandbox, settings: object) -> Sandbox:
+    """A sandbox exchange in its first state, and settings.VENUES["sandbox"] pointing to it."""
+    sandbox_process.reset()
+    venue = django_settings.VENUES["sandbox"] | {"spot": sandbox_process.url, "contract": sandbox_process.url}
+    settings.VENUES = django_settings.VENUES | {"sandbox": venue}  # type: ignore[attr-defined]
+    return sandbox_process
