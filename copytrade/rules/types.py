@@ -1,18 +1,44 @@
-"""The rules of copy settings: what they are, when they hold, and how they are named.
+"""What copy settings are: the dataclasses, the words they use and the bounds of their numbers.
 
-Pure: the standard library only. One set of checks with three callers: the settings form (a message
-beside the field), the exchange client (refused before any network) and the sandbox (an error answer).
-
-Source: interface.md, "GET/POST /capi/v3/copy/follower/settings", and open-points.md, "Settings body".
+Source: interface.md, "Trace config object" and "Copy follower settings (as returned)".
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from types import MappingProxyType
 
 UNIFIED = "unified"
 PER_SYMBOL = "per_symbol"
+MODES = (UNIFIED, PER_SYMBOL)
+
+TRADER = "trader"
+FIXED = "fixed"
+SPECIFY = "specify"
+
+TRACE_TYPES = ("percent", "amount")
+
+# What each mode allows. The interface gives both columns in its trace config table.
+MARGIN_TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {UNIFIED: ("cross", "isolated", TRADER), PER_SYMBOL: (TRADER,)}
+)
+LEVERAGE_TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {UNIFIED: (FIXED, TRADER, SPECIFY), PER_SYMBOL: (FIXED, TRADER)}
+)
+
+# Inclusive bounds by write name. A slippage of 0 ("no limit") stands outside its range.
+LIMITS: Mapping[str, tuple[Decimal, Decimal]] = MappingProxyType(
+    {
+        "maxHoldQty": (Decimal(10), Decimal(100000)),
+        "stopProfitRatio": (Decimal(0), Decimal(4)),
+        "stopLossRatio": (Decimal(0), Decimal(4)),
+        "slippageRatio": (Decimal("0.001"), Decimal("0.01")),
+    }
+)
+
+DEFAULT_LEVERAGE = 10  # what the exchange stores for a leverage that was left out
 
 
 @dataclass(frozen=True)
@@ -58,7 +84,11 @@ class CopySettings:
 @dataclass(frozen=True)
 class Violation:
     """One broken rule: where in the POST body (`unifiedTraceConfig.traceValue`,
-    `symbolTraceConfigs[3].slippageRatio`), which rule, and the sentence for a person."""
+    `symbolTraceConfigs[3].slippageRatio`), which rule, and the sentence for a person.
+
+    `code` is one of missing, type, choice, format, range, leverage, unknown_symbol, repeated,
+    mismatch, incomplete, not_allowed. `field` is "" when the whole body is meant.
+    """
 
     field: str
     code: str
