@@ -24,9 +24,14 @@ class Account(models.Model):
     state_since = models.DateTimeField(default=timezone.now)
     key_hint = models.CharField(max_length=4, blank=True, help_text="Last four characters of the API key.")
     key_set_at = models.DateTimeField(default=timezone.now)
-    refusals = models.PositiveIntegerField(default=0, help_text="Refused calls in a row; polling stops after a few.")
+    uid = models.BigIntegerField(null=True, blank=True, help_text="The exchange's account number, once read.")
+    refusals = models.PositiveIntegerField(
+        default=0, help_text="Refused calls in a row; polling stops after a few."
+    )
     writes_enabled = models.BooleanField(default=False)
-    clock_offset_ms = models.BigIntegerField(default=0, help_text="Exchange clock minus ours, as last learned.")
+    clock_offset_ms = models.BigIntegerField(
+        default=0, help_text="Exchange clock minus ours, as last learned."
+    )
     permissions = models.JSONField(default=list, help_text="As the account operation last reported them.")
     last_success_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)

@@ -46,7 +46,9 @@ class TrackingOrder(models.Model):
 
     closed = models.BooleanField(default=False)
     first_seen_at = models.DateTimeField(default=timezone.now)
-    missing_since = models.DateTimeField(null=True, help_text="Gone from the open list, not yet in the history.")
+    missing_since = models.DateTimeField(
+        null=True, help_text="Gone from the open list, not yet in the history."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["account", "tracking_no"], name="one_row_per_order")]
@@ -81,4 +83,6 @@ class BadRecord(models.Model):
     times = models.PositiveIntegerField(default=1)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["account", "operation", "fingerprint"], name="one_bad_record")]
+        constraints = [
+            models.UniqueConstraint(fields=["account", "operation", "fingerprint"], name="one_bad_record")
+        ]

@@ -30,8 +30,15 @@ class Invitation(models.Model):
 class DataKey(models.Model):
     """A data key, wrapped by a key-encryption key (see vault.py). `user` is null for the desk's own key."""
 
-    user = models.OneToOneField(User, null=True, blank=True, on_delete=models.CASCADE, related_name="data_key")
+    user = models.OneToOneField(
+        User, null=True, blank=True, on_delete=models.CASCADE, related_name="data_key"
+    )
     wrapped = models.BinaryField()
     kek_id = models.CharField(max_length=32)
     created_at = models.DateTimeField(default=timezone.now)
     rewrapped_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user"], nulls_distinct=False, name="one_data_key_each")
+        ]

@@ -26,7 +26,9 @@ class SettingsVersion(models.Model):
     fingerprint = models.CharField(max_length=64)
     copy_enable = models.BooleanField(null=True)
     author = models.CharField(max_length=16, choices=Author.choices)
-    change = models.ForeignKey("SettingsChange", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    change = models.ForeignKey(
+        "SettingsChange", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     first_seen_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField(default=timezone.now)
 
@@ -51,16 +53,23 @@ class SettingsChange(models.Model):
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="Minted when the review is rendered.")
     trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="changes")
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     base = models.ForeignKey(SettingsVersion, null=True, on_delete=models.SET_NULL, related_name="+")
     body = models.JSONField(help_text="The exact body to send.")
     differences = models.JSONField(default=list, help_text="[[what, before, after], ...] in words.")
     not_kept = models.JSONField(default=list, help_text="What the read-back shows otherwise, in words.")
     state = models.CharField(max_length=16, choices=State.choices, default=State.DRAFT)
+    accepted = models.BooleanField(
+        null=True, help_text="True once the exchange answered the write with success."
+    )
     error_code = models.CharField(max_length=32, blank=True)
     error_message = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     sent_at = models.DateTimeField(null=True, blank=True)
+    read_backs = models.PositiveIntegerField(default=0, help_text="Looks at the outcome so far.")
+    look_again_at = models.DateTimeField(null=True, blank=True, help_text="When the tick takes it up again.")
     resolved_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -79,5 +88,7 @@ class CopySymbols(models.Model):
 
     venue = models.CharField(max_length=32, unique=True)
     symbols = models.JSONField(default=list)
-    source = models.CharField(max_length=16, choices=[("answer", "a per-symbol answer"), ("operator", "the operator")])
+    source = models.CharField(
+        max_length=16, choices=[("answer", "a per-symbol answer"), ("operator", "the operator")]
+    )
     seen_at = models.DateTimeField(default=timezone.now)

@@ -26,7 +26,9 @@ class SyncJob(models.Model):
     failures = models.PositiveIntegerField(default=0)
     last_success_at = models.DateTimeField(null=True, blank=True)
     last_error = models.CharField(max_length=500, blank=True)
-    complete_from = models.DateTimeField(null=True, blank=True, help_text="The ledger is complete from here on.")
+    complete_from = models.DateTimeField(
+        null=True, blank=True, help_text="The ledger is complete from here on."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["account", "kind"], name="one_job_per_kind")]

@@ -1,0 +1,177 @@
+"""Connections: add, test, replace the key, remove. The only writer of stored exchange keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from . import health, keys
+from .clients import NoKey, credential_context, talking_to
+from .exchange.errors import ExchangeError, Rejected
+from .models import Account, Credential, OrderRevision, SettingsChange, SyncJob, TrackingOrder, User
+from .vault import VaultError
+
+
+class BadConnection(Exception):
+    """What was entered cannot be stored: `field` names the input ("" for all), the message is a sentence."""
+
+    def __init__(self, field: str, message: str):
+        super().__init__(message)
+        self.field = field
+        self.sentence = message
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """What a test call said. `permissions` as the exchange reported them; `details` are sentences."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of the name
+    ok: bool
+    sentence: str
+    permissions: list[str] = field(default_factory=list)
+    details: list[str] = field(default_factory=list)
+
+
+def venues_for(owner: User) -> list[tuple[str, str]]:
+    """(key, label) of the venues this user may connect to: the demo user sees the sandbox alone."""
+    return [
+        (key, venue["label"])
+        for key, venue in settings.VENUES.items()
+        if key == "sandbox" or not owner.is_demo
+    ]
+
+
+def add(owner: User, *, label: str, venue: str, key: str, secret: str, passphrase: str) -> Account:
+    """Store a new connection with its readings due at once. Calls nothing. Raises BadConnection."""
+    label, parts = label.strip(), _checked(key, secret, passphrase)
+    if not label or len(label) > 60:
+        raise BadConnection("label", "Give the connection a name of 1 to 60 characters.")
+    if venue not in dict(venues_for(owner)):
+        raise BadConnection("venue", "Choose one of the exchanges in the list.")
+    try:
+        with transaction.atomic():
+            account = Account.objects.create(
+                owner=owner,
+                label=label,
+                venue=venue,
+                key_hint=parts["key"][-4:],
+                writes_enabled=settings.VENUES[venue]["writes_by_default"],
+            )
+            _store_key(account, parts)
+            SyncJob.objects.bulk_create(SyncJob(account=account, kind=kind) for kind in SyncJob.Kind.values)
+    except IntegrityError:
+        raise BadConnection(
+            "label", f"You already have a connection named '{label}'. Choose another name."
+        ) from None
+    return account
+
+
+def replace_key(account: Account, *, key: str, secret: str, passphrase: str) -> Account:
+    """Store another key for the same exchange account; readings start again at once."""
+    parts, now = _checked(key, secret, passphrase), timezone.now()
+    with transaction.atomic():
+        _store_key(account, parts)
+        account.key_hint, account.key_set_at = parts["key"][-4:], now
+        account.state, account.state_reason, account.state_since = Account.State.NEW, "", now
+        account.refusals, account.clock_offset_ms, account.permissions = 0, 0, []
+        account.save()
+        resume(account)
+    return account
+
+
+def resume(account: Account) -> None:
+    """Make every reading of the account due now; a refused account becomes untested again."""
+    now = timezone.now()
+    if account.state == Account.State.REFUSED:
+        account.state, account.state_reason, account.state_since = Account.State.NEW, "", now
+        account.refusals = 0
+        account.save(update_fields=["state", "state_reason", "state_since", "refusals"])
+    account.jobs.update(due_at=now, failures=0)
+
+
+def set_writes(account: Account, enabled: bool) -> None:
+    """The owner's switch for everything that changes something at the exchange."""
+    account.writes_enabled = enabled
+    account.save(update_fields=["writes_enabled"])
+
+
+def remove(account: Account) -> None:
+    """Delete the connection with its key and everything read through it. Raises BadConnection."""
+    with transaction.atomic():
+        Account.objects.select_for_update().get(pk=account.pk)
+        if SettingsChange.objects.filter(
+            trader__account=account, state__in=SettingsChange.OPEN_STATES
+        ).exists():
+            raise BadConnection(
+                "", "A settings change of this connection is under way. Wait until it has ended."
+            )
+        OrderRevision.objects.filter(order__account=account).delete()
+        TrackingOrder.objects.filter(account=account).delete()
+        account.delete()
+
+
+def test(account: Account) -> TestResult:
+    """Ask the exchange who this key is and what it may do; the account's state follows the answer."""
+    try:
+        with talking_to(account, interactive=True) as client:
+            info = client.account()
+            details = [_try_copy_reading(client)]
+    except ExchangeError as error:
+        health.failed(account, error)
+        return TestResult(False, account.state_reason or error.sentence)
+    except (NoKey, VaultError) as error:
+        return TestResult(False, str(error))
+    if account.uid is not None and info.uid is not None and info.uid != account.uid:
+        return _another_account(account)
+    health.succeeded(account)
+    account.uid = info.uid if info.uid is not None else account.uid
+    account.permissions = list(info.permissions or [])
+    account.save(update_fields=["uid", "permissions"])
+    if info.can_withdraw:
+        details.append(
+            "The account reports withdrawals as enabled. Copydesk never needs that: leave it off the key."
+        )
+    return TestResult(True, "The key works.", account.permissions, [line for line in details if line])
+
+
+def _another_account(account: Account) -> TestResult:
+    """A key of someone else's account would mix two ledgers: stop before it can."""
+    sentence = (
+        "This key belongs to another exchange account than the one read so far. "
+        "Add it as a new connection, and enter the right key here."
+    )
+    account.state, account.state_reason, account.state_since = Account.State.REFUSED, sentence, timezone.now()
+    account.save(update_fields=["state", "state_reason", "state_since"])
+    return TestResult(False, sentence)
+
+
+def _try_copy_reading(client) -> str:
+    try:
+        client.my_traders(page=1, page_size=1)
+    except Rejected as error:
+        return f"It may not read copy trading: {error.sentence}"
+    return "It may read copy trading."
+
+
+def _checked(key: str, secret: str, passphrase: str) -> dict[str, str]:
+    """The three parts, trimmed. Printable ASCII only: they travel in HTTP headers or sign them."""
+    parts = {"key": key.strip(), "secret": secret.strip(), "passphrase": passphrase.strip()}
+    for name, text in parts.items():
+        if not text:
+            raise BadConnection(name, f"Enter the {name}.")
+        if len(text) > 512 or not text.isascii() or not text.isprintable():
+            raise BadConnection(
+                name, f"This does not look like a {name}: only plain characters, at most 512 of them."
+            )
+    return parts
+
+
+def _store_key(account: Account, parts: dict[str, str]) -> None:
+    sealed = {
+        name: keys.encrypt(account.owner_id, text, credential_context(account.pk, name))
+        for name, text in parts.items()
+    }
+    Credential.objects.update_or_create(account=account, defaults=sealed)

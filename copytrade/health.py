@@ -1,0 +1,62 @@
+"""What the exchange's answers say about an account: active, pending, refused, and in which words.
+
+open-points.md, "Keys and permissions": a new or changed key takes about 15 minutes to work, and many
+refused calls can get a key disabled. So refusals are counted, and after a few polling stops.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db.models import F
+from django.utils import timezone
+
+from .exchange.errors import Unauthorized
+from .models import Account
+
+NEW_KEY_PATIENCE = timedelta(minutes=15)
+REFUSALS_UNTIL_STOP = 3
+
+
+def reading_allowed(account: Account) -> bool:
+    """False once the key was refused too often: until its owner acts, nothing is asked with it."""
+    return account.state != Account.State.REFUSED
+
+
+def succeeded(account: Account, now: datetime | None = None) -> None:
+    """A signed call was answered: the key works, whatever it looked like before."""
+    now = now or timezone.now()
+    fields = {"refusals": 0, "last_success_at": now}
+    if account.state != Account.State.ACTIVE:
+        fields |= {"state": Account.State.ACTIVE, "state_reason": "", "state_since": now}
+    _store(account, fields)
+
+
+def failed(account: Account, error: Exception, now: datetime | None = None) -> None:
+    """Count a refused key; other errors say nothing about the account and change nothing.
+
+    Which of key, secret, passphrase, clock or address is at fault is in the error's sentence."""
+    if not isinstance(error, Unauthorized):
+        return
+    now = now or timezone.now()
+    Account.objects.filter(pk=account.pk).update(refusals=F("refusals") + 1)
+    account.refresh_from_db(fields=["refusals", "state", "key_set_at"])
+    if now - account.key_set_at < NEW_KEY_PATIENCE:
+        state = Account.State.PENDING
+        reason = f"{error.sentence} A new key can take 15 minutes to work: it is tried again by itself."
+    elif account.refusals >= REFUSALS_UNTIL_STOP:
+        state = Account.State.REFUSED
+        reason = f"{error.sentence} Reading has stopped so that the exchange does not disable the key."
+    else:
+        _store(account, {"state_reason": error.sentence})
+        return
+    fields: dict = {"state": state, "state_reason": reason[:500]}
+    if state != account.state:
+        fields["state_since"] = now
+    _store(account, fields)
+
+
+def _store(account: Account, fields: dict) -> None:
+    for name, value in fields.items():
+        setattr(account, name, value)
+    Account.objects.filter(pk=account.pk).update(**fields)

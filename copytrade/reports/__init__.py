@@ -1,0 +1,59 @@
+"""What the pages show, from the database alone: few queries each, however many rows.
+
+`freshness` how old the data is; `orders` open orders and history; `traders` summaries; `overview` the first page.
+"""
+
+from .freshness import Freshness, Reading, freshness
+from .orders import (
+    Filters,
+    Group,
+    HistoryPage,
+    OpenOrder,
+    OpenOverview,
+    Totals,
+    choices,
+    history_page,
+    open_order,
+    open_overview,
+)
+from .overview import Overview, Tile, overview
+from .traders import (
+    Reconciliation,
+    TraderReport,
+    TraderRow,
+    capital_of,
+    reconciliation,
+    trader_report,
+    trader_summary,
+    traders_table,
+)
+from .zones import day_start, zone_of
+
+__all__ = [
+    "Filters",
+    "Freshness",
+    "Group",
+    "HistoryPage",
+    "OpenOrder",
+    "OpenOverview",
+    "Overview",
+    "Reading",
+    "Reconciliation",
+    "Tile",
+    "Totals",
+    "TraderReport",
+    "TraderRow",
+    "capital_of",
+    "choices",
+    "day_start",
+    "freshness",
+    "history_page",
+    "open_order",
+    "open_overview",
+    "overview",
+    "reconciliation",
+    "trader_report",
+    "trader_summary",
+    "traders_table",
+    "zone_of",
+]

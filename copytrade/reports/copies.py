@@ -1,0 +1,71 @@
+"""Ledger rows as the copies that statistics.py counts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from decimal import Decimal
+
+from django.db.models import QuerySet
+
+from copytrade.models import TrackingOrder
+from copytrade.statistics import Copy
+
+ZERO = Decimal(0)
+_FIELDS = (
+    "trader_id",
+    "tracking_no",
+    "symbol",
+    "position_side",
+    "open_leverage",
+    "open_time",
+    "close_time",
+    "open_margin_amount",
+    "open_fee",
+    "realized_pnl",
+    "net_profit",
+)
+
+
+def copies_by_trader(rows: QuerySet[TrackingOrder]) -> dict[int, list[Copy]]:
+    """Closed copies with a known result, by our trader key, in closing order. One query.
+
+    A copy without times or net profit cannot be counted and is left out; other missing numbers count as 0.
+    """
+    complete = rows.filter(
+        closed=True, close_time__isnull=False, open_time__isnull=False, net_profit__isnull=False
+    ).order_by("close_time", "tracking_no")
+    found: dict[int, list[Copy]] = defaultdict(list)
+    for (
+        trader,
+        number,
+        symbol,
+        side,
+        leverage,
+        opened,
+        closed,
+        margin,
+        fee,
+        gross,
+        net,
+    ) in complete.values_list(*_FIELDS).iterator(chunk_size=5000):
+        found[trader].append(
+            Copy(
+                tracking_no=number,
+                symbol=symbol,
+                side=side,
+                leverage=leverage or 0,
+                open_time=opened,
+                close_time=closed,
+                margin=ZERO if margin is None else margin,
+                open_fee=ZERO if fee is None else fee,
+                realized=net if gross is None else gross,
+                net=net,
+            )
+        )
+    return found
+
+
+def copies_of(rows: QuerySet[TrackingOrder]) -> list[Copy]:
+    """The same for rows of any traders together."""
+    together = [copy for copies in copies_by_trader(rows).values() for copy in copies]
+    return sorted(together, key=lambda copy: (copy.close_time, copy.tracking_no))

@@ -1,0 +1,116 @@
+"""How old the data is: per kind of reading, the oldest success over the accounts concerned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from copytrade.intervals import interval
+from copytrade.models import Account, SyncJob, User
+
+# A reading counts as stale after this many of its intervals, and never before `LEAST`.
+STALE_AFTER_INTERVALS = 4
+LEAST = timedelta(seconds=60)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One kind of reading: the oldest last success (None: never), whether that is too old, and why."""
+
+    kind: str
+    label: str
+    at: datetime | None
+    stale: bool
+    error: str
+    account: Account
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """The readings of one or several accounts. `oldest` is None while something was never read.
+
+    `state`: "none" (no connection), "waiting" (first reading under way), "refused" (a key needs its owner),
+    "stale", or "fresh". `sentence` says it.
+    """
+
+    state: str
+    sentence: str
+    oldest: datetime | None
+    readings: dict[str, Reading]
+    refused: list[Account]
+    complete_from: datetime | None
+    backfill: dict
+
+
+def freshness(
+    subject: User | Account, kinds: Iterable[str] | None = None, now: datetime | None = None
+) -> Freshness:
+    """The freshness of a user's (or one account's) data. One query. `kinds` narrows what counts."""
+    now, wanted = now or timezone.now(), set(kinds or SyncJob.Kind.values)
+    jobs = SyncJob.objects.select_related("account").order_by("account_id")
+    jobs = (
+        jobs.filter(account=subject) if isinstance(subject, Account) else jobs.filter(account__owner=subject)
+    )
+    rows = [job for job in jobs if job.kind in wanted]
+    history = [job for job in jobs if job.kind == SyncJob.Kind.HISTORY]
+    readings: dict[str, Reading] = {}
+    for job in rows:
+        reading = _reading(job, now)
+        other = readings.get(job.kind)
+        if other is None or _older(reading, other):
+            readings[job.kind] = reading
+    refused = list(
+        {job.account_id: job.account for job in rows if job.account.state == Account.State.REFUSED}.values()
+    )
+    state, sentence = _state(readings, refused)
+    times = [reading.at for reading in readings.values()]
+    reach = [job.complete_from for job in history]
+    return Freshness(
+        state=state,
+        sentence=sentence,
+        oldest=None if not times or None in times else min(time for time in times if time),
+        readings=readings,
+        refused=refused,
+        complete_from=None if not reach or None in reach else max(time for time in reach if time),
+        backfill=_backfill(history),
+    )
+
+
+def _reading(job: SyncJob, now: datetime) -> Reading:
+    limit = max(LEAST, STALE_AFTER_INTERVALS * interval(job.account.venue, job.kind))
+    stale = job.last_success_at is not None and now - job.last_success_at > limit
+    return Reading(job.kind, job.get_kind_display(), job.last_success_at, stale, job.last_error, job.account)
+
+
+def _older(one: Reading, other: Reading) -> bool:
+    if one.at is None or other.at is None:
+        return one.at is None and other.at is not None
+    return one.at < other.at
+
+
+def _state(readings: dict[str, Reading], refused: list[Account]) -> tuple[str, str]:
+    if not readings:
+        return "none", "No exchange account is connected yet."
+    if refused:
+        return "refused", f"{refused[0].label}: {refused[0].state_reason}"
+    never = [reading for reading in readings.values() if reading.at is None]
+    if never:
+        why = next((reading.error for reading in never if reading.error), "")
+        return "waiting", f"Not read yet: {why}" if why else "The first reading is under way."
+    stale = [reading for reading in readings.values() if reading.stale]
+    if stale:
+        why = f" {stale[0].error}" if stale[0].error else ""
+        return "stale", f"The {stale[0].label} have not been read for a while.{why}"
+    return "fresh", "All readings are up to date."
+
+
+def _backfill(jobs: list[SyncJob]) -> dict:
+    """Progress of the first walk through the past: {"reached": datetime, "orders": n}; {} when done."""
+    walks = [job.cursor["back"] for job in jobs if job.cursor.get("back")]
+    if not walks:
+        return {}
+    reached = max(datetime.fromisoformat(walk["end"]) for walk in walks)
+    return {"reached": reached, "orders": sum(walk.get("seen", 0) for walk in walks)}

@@ -1,0 +1,253 @@
+"""Open copies with their totals, and the history with its filters and key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal, DivisionByZero, InvalidOperation
+
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
+from django.utils import timezone
+
+from copytrade.models import TrackingOrder, Trader, User
+
+ZERO = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the address asks for; None or "" means all. `trader` and `account` are primary keys of our rows.
+
+    `since` and `until` bound the closing time (until excluded); `result` is "", "gain", "loss" or "even".
+    """
+
+    trader: int | None = None
+    symbol: str = ""
+    account: int | None = None
+    side: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    result: str = ""
+
+
+@dataclass(frozen=True)
+class OpenOrder:
+    """One open copy as a page shows it. Money in USDT; distances are fractions of the open price.
+
+    `notional` is open price times filled size. `filled` is the filled share of the ordered size, None where
+    unknown. A distance is positive when the price has to rise to reach the trigger.
+    """
+
+    order: TrackingOrder
+    trader: Trader
+    margin: Decimal
+    notional: Decimal | None
+    age: timedelta | None
+    tp_distance: Decimal | None
+    sl_distance: Decimal | None
+    filled: Decimal | None
+    partial: bool
+
+
+@dataclass(frozen=True)
+class Totals:
+    n: int
+    margin: Decimal
+    notional: Decimal
+
+
+@dataclass(frozen=True)
+class Group:
+    """A total by trader (`key` is the Trader) or by symbol (`key` is its name); share of all margin."""
+
+    key: object
+    n: int
+    margin: Decimal
+    notional: Decimal
+    share: Decimal
+
+
+@dataclass(frozen=True)
+class OpenOverview:
+    orders: list[OpenOrder]
+    totals: Totals
+    by_trader: list[Group]
+    by_symbol: list[Group]
+    missing: int  # gone from the open list and not yet in the history; not among `orders`
+
+
+@dataclass(frozen=True)
+class HistoryTotals:
+    """Of everything that the filters match, not of one page."""
+
+    n: int
+    net: Decimal
+    gross: Decimal
+    wins: int
+    losses: int
+
+
+@dataclass(frozen=True)
+class HistoryPage:
+    """`next` is the key of the next page (give it as `after`), "" on the last one."""
+
+    orders: list[TrackingOrder]
+    totals: HistoryTotals
+    next: str
+
+
+def orders_of(user: User) -> QuerySet[TrackingOrder]:
+    return TrackingOrder.objects.filter(account__owner=user)
+
+
+def choices(user: User) -> dict[str, list]:
+    """What the filters offer: {"traders": [Trader], "symbols": [str]}. Two queries."""
+    traders = list(
+        Trader.objects.filter(account__owner=user).select_related("account").order_by("-copied", "name", "pk")
+    )
+    symbols = orders_of(user).order_by("symbol").values_list("symbol", flat=True).distinct()
+    return {"traders": traders, "symbols": list(symbols)}
+
+
+def _filtered(rows: QuerySet[TrackingOrder], filters: Filters) -> QuerySet[TrackingOrder]:
+    if filters.trader is not None:
+        rows = rows.filter(trader_id=filters.trader)
+    if filters.account is not None:
+        rows = rows.filter(account_id=filters.account)
+    if filters.symbol:
+        rows = rows.filter(symbol=filters.symbol)
+    if filters.side:
+        rows = rows.filter(position_side=filters.side)
+    return rows
+
+
+def open_overview(user: User, filters: Filters = Filters(), now: datetime | None = None) -> OpenOverview:
+    """The copies that the exchange's open list held at its last reading, newest first. Two queries."""
+    now = now or timezone.now()
+    rows = _filtered(orders_of(user).filter(closed=False), filters)
+    present = (
+        rows.filter(missing_since=None)
+        .select_related("trader__account")
+        .order_by(F("open_time").desc(nulls_last=True), "-tracking_no")
+    )
+    shown = [open_order(order, now) for order in present]
+    total = Totals(len(shown), _sum(row.margin for row in shown), _sum(row.notional for row in shown))
+    return OpenOverview(
+        orders=shown,
+        totals=total,
+        by_trader=_grouped(shown, lambda row: row.trader, total.margin),
+        by_symbol=_grouped(shown, lambda row: row.order.symbol, total.margin),
+        missing=rows.exclude(missing_since=None).count(),
+    )
+
+
+def open_order(order: TrackingOrder, now: datetime | None = None) -> OpenOrder:
+    """The derived figures of one order. It needs `order.trader` loaded."""
+    now, size = (
+        now or timezone.now(),
+        order.open_fill_size if order.open_fill_size is not None else order.open_size,
+    )
+    price = order.open_price_avg
+    filled = _ratio(order.open_fill_size, order.open_size)
+    return OpenOrder(
+        order=order,
+        trader=order.trader,
+        margin=order.open_margin_amount or ZERO,
+        notional=price * size if price is not None and size is not None else None,
+        age=now - order.open_time if order.open_time else None,
+        tp_distance=_distance(order.tp_trigger_price, price),
+        sl_distance=_distance(order.sl_trigger_price, price),
+        filled=filled,
+        partial=filled is not None and filled < 1,
+    )
+
+
+def history_page(user: User, filters: Filters = Filters(), after: str = "", limit: int = 50) -> HistoryPage:
+    """Closed copies, newest close first, ties by tracking number; two queries, whatever the page.
+
+    Raises ValueError for an `after` that no page gave out.
+    """
+    rows = _history(user, filters)
+    page = rows
+    if after:
+        page = page.filter(_behind(after))
+    newest_first = page.select_related("trader", "account").order_by("-close_time", "-tracking_no", "-pk")
+    found = list(newest_first[: limit + 1])
+    shown = found[:limit]
+    last = shown[-1] if len(found) > limit else None
+    more = f"{last.close_time.isoformat()}_{last.tracking_no}_{last.pk}" if last and last.close_time else ""
+    return HistoryPage(shown, _history_totals(rows), more)
+
+
+def _history(user: User, filters: Filters) -> QuerySet[TrackingOrder]:
+    rows = _filtered(orders_of(user).filter(closed=True, close_time__isnull=False), filters)
+    if filters.since:
+        rows = rows.filter(close_time__gte=filters.since)
+    if filters.until:
+        rows = rows.filter(close_time__lt=filters.until)
+    results = {"gain": Q(net_profit__gt=0), "loss": Q(net_profit__lt=0), "even": Q(net_profit=0)}
+    return rows.filter(results[filters.result]) if filters.result in results else rows
+
+
+def _history_totals(rows: QuerySet[TrackingOrder]) -> HistoryTotals:
+    found = rows.aggregate(
+        n=Count("pk"),
+        net=Sum("net_profit"),
+        gross=Sum("realized_pnl"),
+        wins=Count("pk", filter=Q(net_profit__gt=0)),
+        losses=Count("pk", filter=Q(net_profit__lt=0)),
+    )
+    return HistoryTotals(
+        found["n"], found["net"] or ZERO, found["gross"] or ZERO, found["wins"], found["losses"]
+    )
+
+
+def last_change_at(user: User) -> datetime | None:
+    """When the newest order of this user last changed at the exchange."""
+    return orders_of(user).aggregate(at=Max("update_time"))["at"]
+
+
+def _behind(after: str) -> Q:
+    """What stands behind the row that this key names. ValueError where it is none."""
+    at, *numbers = after.split("_")
+    time = datetime.fromisoformat(at)
+    number, pk = (int(text) for text in numbers)
+    if time.tzinfo is None or not all(-(2**63) <= value < 2**63 for value in (number, pk)):
+        raise ValueError("not the key of a page")
+    same_time = Q(close_time=time, tracking_no__lt=number) | Q(close_time=time, tracking_no=number, pk__lt=pk)
+    return Q(close_time__lt=time) | same_time
+
+
+def _grouped(shown: list[OpenOrder], key, margin: Decimal) -> list[Group]:
+    """Totals per key, largest margin first."""
+    groups: dict[object, list[OpenOrder]] = {}
+    for row in shown:
+        groups.setdefault(key(row), []).append(row)
+    made = []
+    for name, rows in groups.items():
+        own = _sum(row.margin for row in rows)
+        made.append(
+            Group(name, len(rows), own, _sum(row.notional for row in rows), _ratio(own, margin) or ZERO)
+        )
+    return sorted(made, key=lambda group: (-group.margin, str(group.key)))
+
+
+def _sum(values: Iterable[Decimal | None]) -> Decimal:
+    return sum((value for value in values if value is not None), ZERO)
+
+
+def _distance(trigger: Decimal | None, price: Decimal | None) -> Decimal | None:
+    """(trigger - price) / price; None without a trigger (the exchange writes 0 or nothing)."""
+    if not trigger or price is None:
+        return None
+    return _ratio(trigger - price, price)
+
+
+def _ratio(part: Decimal | None, whole: Decimal | None) -> Decimal | None:
+    if part is None or not whole:
+        return None
+    try:
+        return part / whole
+    except (DivisionByZero, InvalidOperation):
+        return None
