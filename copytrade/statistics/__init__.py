@@ -1,0 +1,28 @@
+"""The figures of a profit summary, one definition each, used by every page, export and alert.
+
+Pure: the standard library only. Money is exact; ratios are decimals of 50 digits until they are shown;
+a figure that is undefined is None and has a reason.
+
+Source: the project's statistics page; DEFINITIONS has it in one sentence a figure.
+"""
+
+from .breakdowns import BREAKDOWNS, breakdown
+from .definitions import DEFINITIONS
+from .series import daily, equity
+from .summary import MINIMUM_COPIES, MINIMUM_DAYS, summarise
+from .types import Copy, Row, Spread, Summary
+
+__all__ = [
+    "BREAKDOWNS",
+    "DEFINITIONS",
+    "MINIMUM_COPIES",
+    "MINIMUM_DAYS",
+    "Copy",
+    "Row",
+    "Spread",
+    "Summary",
+    "breakdown",
+    "daily",
+    "equity",
+    "summarise",
+]
