@@ -1,0 +1,257 @@
+"""What the lead traders do: one endless tape of orders for each, by his style.
+
+A tape depends on (seed, start, speed) alone, never on the followers, so all accounts and all resets of a
+world share it. An order is drawn with its whole life, since the price path is known: a trader who is "right"
+has simply looked ahead. Sizes are in base coin, times in ms, prices exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from heapq import merge
+from operator import attrgetter
+from random import Random
+
+from .prices import DAY, HOUR, MINUTE, SECOND, Market
+from .symbols import CONTRACTS
+from .traders import Trader
+
+
+@dataclass(frozen=True, slots=True)
+class LeadOrder:
+    """One order of a lead trader. `close_ms` None: he never closes it."""
+
+    trader: Trader
+    symbol: str
+    side: str  # LONG or SHORT
+    leverage: int
+    size: Decimal
+    price: Decimal
+    open_ms: int
+    close_ms: int | None
+    close_price: Decimal | None
+    take_profit: Decimal | None = None  # trigger prices
+    stop_loss: Decimal | None = None
+    live: bool = False
+
+
+class Hand:
+    """A trader at work in one slot: his dice, and the market that he looks at."""
+
+    def __init__(self, trader: Trader, market: Market, rng: Random, start_ms: int) -> None:
+        self.trader = trader
+        self.market = market
+        self.rng = rng
+        self.start_ms = start_ms
+
+    def wait(self, mean_ms: float) -> int:
+        """A gap between orders, never quite nothing."""
+        return int(self.rng.expovariate(1 / mean_ms)) + 2 * SECOND
+
+    def between(self, low: float, high: float) -> int:
+        """A duration, ms, more often near the lower end."""
+        return int(low * (high / low) ** self.rng.random())
+
+    def move(self, symbol: str, open_ms: int, close_ms: int) -> float:
+        return self.market.log(symbol, close_ms) - self.market.log(symbol, open_ms)
+
+    def side(self, symbol: str, open_ms: int, close_ms: int, right: float) -> str:
+        """The side that the move will favour, with probability `right`."""
+        up = self.move(symbol, open_ms, close_ms) > 0
+        return "LONG" if up == (self.rng.random() < right) else "SHORT"
+
+    def order(
+        self,
+        symbol: str,
+        side: str,
+        open_ms: int,
+        close_ms: int | None,
+        *,
+        notional: float,
+        take: float = 0,
+        stop: float = 0,
+        live: bool = False,
+    ) -> LeadOrder:
+        """An order of about `notional` USDT, closed at `close_ms` or earlier at `take` / `stop` (fractions)."""
+        contract = CONTRACTS[symbol]
+        price = self.market.price(symbol, open_ms)
+        size = contract.size(Decimal(round(notional * self.rng.uniform(0.7, 1.3))) / price)
+        up = 1 if side == "LONG" else -1
+        target = contract.price(float(price) * (1 + up * take)) if take else None
+        guard = contract.price(float(price) * (1 - up * stop)) if stop else None
+        closed_at = None
+        if close_ms is not None and (target is not None or guard is not None):
+            upper, lower = (target, guard) if up > 0 else (guard, target)
+            hit = self.market.crossing(symbol, open_ms + SECOND, close_ms, upper, lower)
+            if hit is not None:
+                close_ms, closed_at = hit[0], upper if hit[1] else lower
+        if close_ms is not None and closed_at is None:
+            closed_at = self.market.price(symbol, close_ms)
+        leverage = self.rng.choice(self.trader.leverages)
+        return LeadOrder(
+            self.trader, symbol, side, leverage, max(size, contract.step), price,
+            open_ms, close_ms, closed_at, target, guard, live,
+        )  # fmt: skip
+
+
+def swing(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
+    """Positions of hours to a day, stops always set, profits taken at about one and a half of the risk."""
+    while True:
+        now += hand.wait(11 * HOUR)
+        if end is not None and now >= end:
+            return
+        symbol = hand.rng.choice(hand.trader.symbols)
+        leave = now + hand.between(3 * HOUR, 30 * HOUR)
+        side = hand.side(symbol, now, leave, hand.trader.right)
+        stop = 5 * CONTRACTS[symbol].sigma * hand.rng.uniform(0.8, 1.2)
+        order = hand.order(
+            symbol, side, now, leave, notional=hand.trader.notional, take=stop * 1.6, stop=stop
+        )
+        yield order
+        now = order.close_ms or now
+
+
+def scalp(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
+    """Many positions of minutes, in bursts when he is awake (06:00 to 22:00 UTC)."""
+    while end is None or now < end:
+        now += hand.wait(1.35 * HOUR)
+        if not 6 <= now // HOUR % 24 < 22:
+            now = now // DAY * DAY + (30 if now // HOUR % 24 >= 22 else 6) * HOUR + hand.wait(HOUR)
+        symbol = hand.rng.choice(hand.trader.symbols)
+        leave = now + hand.between(4 * MINUTE, 50 * MINUTE)
+        side = hand.side(symbol, now, leave, hand.trader.right)
+        order = hand.order(symbol, side, now, leave, notional=hand.trader.notional, take=0.012, stop=0.008)
+        yield order
+        now = order.close_ms or now
+
+
+def harbor(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
+    """Positions of days with little leverage. The last one before he falls silent is never closed."""
+    last = (end if end is not None else now + 10_000 * DAY) - 2 * DAY
+    while now < last:
+        symbol = hand.rng.choice(hand.trader.symbols)
+        leave = now + hand.between(0.6 * DAY, 4 * DAY)
+        if leave + DAY >= last:
+            break
+        side = hand.side(symbol, now, leave, hand.trader.right)
+        order = hand.order(symbol, side, now, leave, notional=hand.trader.notional, take=0.09, stop=0.05)
+        yield order
+        now = (order.close_ms or now) + hand.wait(0.5 * DAY)
+    yield hand.order("BTCUSDT", "LONG", last, None, notional=hand.trader.notional)
+
+
+STORMS = (-168, -112, -43)  # days from the start; then every 60 days
+_STORM = 3 * DAY
+
+
+def _in_storm(since_start: int) -> bool:
+    if since_start < 0:
+        return any(day * DAY <= since_start < day * DAY + _STORM for day in STORMS)
+    return since_start % (60 * DAY) >= 57 * DAY
+
+
+def martingale(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
+    """Takes every small profit, never a loss: what goes wrong is kept, and added to, until it must go."""
+    while end is None or now < end:
+        now += hand.wait(9 * HOUR)
+        symbol = hand.rng.choice(hand.trader.symbols)
+        storm = _in_storm(now - hand.start_ms)
+        group = min(
+            (_group(hand, symbol, side, now) for side in ("LONG", "SHORT")),
+            key=lambda orders: (orders[0].close_ms or 0) * (-1 if storm else 1),
+        )
+        if not storm and hand.rng.random() > hand.trader.right:
+            group = _group(hand, symbol, hand.rng.choice(("LONG", "SHORT")), now)
+        yield from group
+        now = group[0].close_ms or now
+
+
+def _group(hand: Hand, symbol: str, side: str, now: int) -> list[LeadOrder]:
+    """A position and what is added to it: each add sold at its own small profit, the rest when all is lost."""
+    sigma = CONTRACTS[symbol].sigma
+    take = max(0.007, 1.4 * sigma)
+    first = hand.order(
+        symbol, side, now, now + 17 * DAY, notional=hand.trader.notional, take=take, stop=22 * sigma
+    )
+    group = [replace(first, stop_loss=None)]  # nobody sees the point where he gives up
+    end = first.close_ms or now
+    up = 1 if side == "LONG" else -1
+    since = now
+    for add in (1, 2, 3, 4):
+        level = CONTRACTS[symbol].price(float(first.price) * (1 - up * add * 4.5 * sigma))
+        hit = hand.market.crossing(
+            symbol, since + SECOND, end, None if up > 0 else level, level if up > 0 else None
+        )
+        if hit is None or hit[0] + HOUR >= end:
+            break
+        since = hit[0] + add
+        size = hand.trader.notional * 1.25**add
+        group.append(hand.order(symbol, side, since, end, notional=size, take=take * 1.5))
+    return group
+
+
+def live(hand: Hand, speed: float) -> Iterator[LeadOrder]:
+    """The stream from the start on: small, short positions, one each `live_gap_s` / speed seconds.
+
+    The longer the world runs the rarer they get (to a sixth), so that a demo left alone does not drown.
+    """
+    now = hand.start_ms
+    while True:
+        slower = min(6.0, 1 + (now - hand.start_ms) / (4 * HOUR))
+        gap = hand.trader.live_gap_s * SECOND * slower / speed
+        now += int(hand.rng.expovariate(1 / gap)) + 1
+        yield _live_order(hand, now, max(20 * SECOND, gap))
+
+
+def _live_order(hand: Hand, now: int, gap: float) -> LeadOrder:
+    rng = hand.rng
+    choices = []
+    for _ in range(6):
+        symbol = rng.choice(hand.trader.symbols)
+        leave = now + int(gap * rng.uniform(1.5, 9))
+        choices.append((hand.move(symbol, now, leave), symbol, leave))
+    choices.sort(key=lambda choice: abs(choice[0]))
+    good = rng.random() < hand.trader.right
+    move, symbol, leave = choices[-1] if good else choices[3]
+    side = "LONG" if (move > 0) == good else "SHORT"
+    return hand.order(symbol, side, now, leave, notional=hand.trader.live_notional, live=True)
+
+
+STYLES: dict[str, Callable[[Hand, int, int | None], Iterator[LeadOrder]]] = {
+    "swing": swing,
+    "scalp": scalp,
+    "harbor": harbor,
+    "martingale": martingale,
+}
+
+
+class Tape:
+    """The orders of one trader in opening order, written as far as anybody asked. No two open at the same ms."""
+
+    def __init__(self, trader: Trader, market: Market, seed: int, start_ms: int, speed: float) -> None:
+        self.orders: list[LeadOrder] = []
+        first, last = trader.active
+        begin = start_ms + int(first * DAY)
+        end = None if last is None else start_ms + int(last * DAY)
+
+        def hand(name: str) -> Hand:
+            return Hand(trader, market, Random(f"{seed}:{trader.trader_id}:{name}"), start_ms)
+
+        streams = [STYLES[trader.style](hand(str(slot)), begin, end) for slot in range(trader.slots)]
+        if trader.live_gap_s and speed > 0:
+            streams.append(live(hand("live"), speed))
+        self._source = merge(*streams, key=attrgetter("open_ms"))
+        self._done = False
+
+    def ahead(self, index: int) -> LeadOrder | None:
+        """The order at `index`, or None when the trader has fallen silent before it."""
+        while index >= len(self.orders) and not self._done:
+            order = next(self._source, None)
+            if order is None:
+                self._done = True
+                break
+            last = self.orders[-1].open_ms if self.orders else 0
+            self.orders.append(order if order.open_ms > last else replace(order, open_ms=last + 1))
+        return self.orders[index] if index < len(self.orders) else None
