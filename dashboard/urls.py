@@ -1,3 +1,62 @@
-from django.urls import path
+"""Every address of the desk. A name of a page is also the name of its view, its templates and its tests."""
 
-urlpatterns: list = []
+from django.urls import include, path
+
+from .views import (
+    activity,
+    connections,
+    copy_settings,
+    failures,
+    history,
+    look,
+    orders,
+    overview,
+    people,
+    security,
+    traders,
+)
+
+copying = [
+    path("", overview.overview, name="overview"),
+    path("traders/", traders.traders, name="traders"),
+    path("traders/<int:pk>/", traders.trader, name="trader"),
+    path("traders/<int:pk>/settings/", copy_settings.copy_settings, name="copy_settings"),
+    path("traders/<int:pk>/settings/check/", copy_settings.check, name="copy_settings_check"),
+    path("traders/<int:pk>/settings/review/", copy_settings.review, name="copy_settings_review"),
+    path("traders/<int:pk>/settings/change/<uuid:key>/", copy_settings.change, name="copy_settings_change"),
+    path("orders/open/", orders.open_orders, name="open_orders"),
+    path("orders/<int:pk>/", orders.order, name="order"),
+    path("orders/history/", history.history, name="history"),
+]
+
+desk = [
+    path("connections/", connections.connections, name="connections"),
+    path("connections/add/", connections.add, name="connection_add"),
+    path("connections/<int:pk>/", connections.connection, name="connection"),
+    path("connections/<int:pk>/test/", connections.test, name="connection_test"),
+    path("connections/<int:pk>/rotate/", connections.rotate, name="connection_rotate"),
+    path("connections/<int:pk>/writes/", connections.writes, name="connection_writes"),
+    path("connections/<int:pk>/remove/", connections.remove, name="connection_remove"),
+    path("activity/", activity.activity, name="activity"),
+    path("security/", security.security, name="security"),
+    path("security/invitations/", security.invitations, name="invitations"),
+    path("security/invitations/<int:pk>/withdraw/", security.withdraw, name="invitation_withdraw"),
+    path("look/", look.look, name="look"),
+]
+
+entrance = [
+    path("demo/", people.demo, name="demo"),
+    path("setup/", people.setup, name="setup"),
+    path("join/<str:token>/", people.join, name="join"),
+    path("healthz", failures.healthz, name="healthz"),
+    path("accounts/", include("allauth.account.urls")),
+    path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("accounts/sessions/", include("allauth.usersessions.urls")),
+]
+
+urlpatterns = copying + desk + entrance
+
+handler400 = "dashboard.views.failures.bad_request"
+handler403 = "dashboard.views.failures.forbidden"
+handler404 = "dashboard.views.failures.not_found"
+handler500 = "dashboard.views.failures.broken"

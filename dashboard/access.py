@@ -1,0 +1,68 @@
+"""The only way a view gets a row. A row of somebody else does not exist: 404, never 403."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+
+from copytrade.models import Account, BadRecord, SettingsChange, SyncRun, TrackingOrder, Trader, User
+
+
+def person(request: HttpRequest) -> User:
+    """Who is signed in. The sign-in middleware has seen to it that somebody is."""
+    if not isinstance(request.user, User):
+        raise PermissionDenied("Sign in first.")
+    return request.user
+
+
+def accounts(request: HttpRequest) -> QuerySet[Account]:
+    return Account.objects.filter(owner=person(request))
+
+
+def traders(request: HttpRequest) -> QuerySet[Trader]:
+    return Trader.objects.filter(account__owner=person(request)).select_related("account")
+
+
+def orders(request: HttpRequest) -> QuerySet[TrackingOrder]:
+    return TrackingOrder.objects.filter(account__owner=person(request)).select_related("account", "trader")
+
+
+def runs(request: HttpRequest) -> QuerySet[SyncRun]:
+    return SyncRun.objects.filter(account__owner=person(request)).select_related("account")
+
+
+def bad_records(request: HttpRequest) -> QuerySet[BadRecord]:
+    return BadRecord.objects.filter(account__owner=person(request)).select_related("account")
+
+
+def account_read(request: HttpRequest, pk: int) -> Account:
+    return get_object_or_404(accounts(request), pk=pk)
+
+
+def account_write(request: HttpRequest, pk: int) -> Account:
+    """The same rows as for reading, today: an account has one owner and no guests."""
+    return account_read(request, pk)
+
+
+def trader_read(request: HttpRequest, pk: int) -> Trader:
+    return get_object_or_404(traders(request), pk=pk)
+
+
+def trader_write(request: HttpRequest, pk: int) -> Trader:
+    return trader_read(request, pk)
+
+
+def order_read(request: HttpRequest, pk: int) -> TrackingOrder:
+    return get_object_or_404(orders(request), pk=pk)
+
+
+def change_read(request: HttpRequest, pk: int) -> SettingsChange:
+    mine = SettingsChange.objects.filter(trader__account__owner=person(request))
+    return get_object_or_404(mine.select_related("trader", "trader__account", "author", "base"), pk=pk)
+
+
+def operator(request: HttpRequest) -> User:
+    """Pages that only the operator has: for anybody else they do not exist."""
+    return get_object_or_404(User, pk=person(request).pk, is_operator=True)

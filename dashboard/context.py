@@ -1,0 +1,89 @@
+"""What every page's frame needs: where we are, how it looks, and how old the data is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
+
+from .admission import nobody_yet
+
+THEMES = ("system", "light", "dark")
+GAINS = ("green", "red", "muted")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page of the side bar. `names`: the url names that count as being there; `thumb`: on the phone's bar too."""
+
+    name: str
+    label: str
+    names: tuple[str, ...] = ()
+    thumb: str = ""
+    icon: str = ""
+
+
+NAV: tuple[tuple[str, tuple[Place, ...]], ...] = (
+    (
+        "Copying",
+        (
+            Place("overview", "Overview", thumb="Overview", icon="home"),
+            Place("traders", "Traders", ("trader", "copy_settings"), thumb="Traders", icon="people"),
+            Place("open_orders", "Open orders", ("order",), thumb="Open", icon="list"),
+            Place("history", "History", thumb="History", icon="clock"),
+        ),
+    ),
+    (
+        "Desk",
+        (
+            Place("connections", "Connections", ("connection",)),
+            Place("activity", "Activity"),
+            Place("security", "Security", ("mfa_", "usersessions_", "account_", "invitation")),
+        ),
+    ),
+)
+
+
+def navigation(url_name: str) -> list[dict[str, Any]]:
+    """The groups of NAV with addresses; the place that `url_name` belongs to is marked `here`."""
+    groups = []
+    for title, places in NAV:
+        rows = [
+            {
+                "label": place.label,
+                "url": reverse(place.name),
+                "thumb": place.thumb,
+                "icon": place.icon,
+                "here": url_name == place.name or any(url_name.startswith(n) for n in place.names),
+                "exact": url_name == place.name,
+            }
+            for place in places
+        ]
+        groups.append({"title": title, "places": rows})
+    return groups
+
+
+def looks(request: HttpRequest) -> dict[str, str]:
+    """The remembered look: cookies, so that the server renders it and nothing flickers."""
+    theme = request.COOKIES.get("theme", "system")
+    gain = request.COOKIES.get("gain", "green")
+    return {
+        "theme": theme if theme in THEMES else "system",
+        "gain": gain if gain in GAINS else "green",
+    }
+
+
+def desk(request: HttpRequest) -> dict[str, Any]:
+    match = request.resolver_match
+    name = (match.url_name or "") if match else ""
+    return {
+        "nav": SimpleLazyObject(lambda: navigation(name)),
+        "look": looks(request),
+        "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
+        "mail_ready": bool(settings.EMAIL_HOST),
+        "first_account": SimpleLazyObject(nobody_yet),
+    }

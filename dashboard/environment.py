@@ -1,0 +1,121 @@
+"""Strict readers of the environment. A bad value stops the start with a sentence that says what to set."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+SAMPLE_SECRETS = ("change", "secret-key", "insecure", "development", "example", "tests-only", "0123456789")
+
+
+def text(name: str, default: str | None = None) -> str:
+    """The value of NAME, or the contents of the file that NAME_FILE points to."""
+    if file := os.environ.get(f"{name}_FILE"):
+        try:
+            return Path(file).read_text().strip()
+        except OSError as error:
+            raise ImproperlyConfigured(f"{name}_FILE points to {file}, which cannot be read: {error}.") from error
+    value = os.environ.get(name, default)
+    if value is None:
+        raise ImproperlyConfigured(f"{name} is not set. Set it, or {name}_FILE to a file that holds it.")
+    return value
+
+
+def boolean(name: str, default: bool) -> bool:
+    """Strictly 0 or 1: a typing error must not switch something on."""
+    value = os.environ.get(name, "1" if default else "0")
+    if value not in {"0", "1"}:
+        raise ImproperlyConfigured(f"{name} must be 0 or 1, not {value!r}.")
+    return value == "1"
+
+
+def integer(name: str, default: int, lowest: int = 0) -> int:
+    """A whole number of at least `lowest`."""
+    value = os.environ.get(name, str(default))
+    if not (value.isascii() and value.isdigit()) or int(value) < lowest:
+        raise ImproperlyConfigured(f"{name} must be a whole number of at least {lowest}, not {value!r}.")
+    return int(value)
+
+
+def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
+    value = os.environ.get(name, default)
+    if value not in allowed:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+    return value
+
+
+def names(name: str, default: str) -> list[str]:
+    """A comma-separated list without empty items."""
+    return [item.strip() for item in text(name, default).split(",") if item.strip()]
+
+
+def database(url: str) -> dict[str, Any]:
+    """Django's database dict from postgresql://user:password@host:port/name?host=/socket/folder."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"postgres", "postgresql"}:
+        raise ImproperlyConfigured("DATABASE_URL must start with postgresql://, the one engine Copydesk runs on.")
+    host = parse_qs(parts.query).get("host", [parts.hostname or ""])[0]
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.path.lstrip("/"),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": host,
+        "PORT": str(parts.port or ""),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+def exchange_root(name: str, default: str) -> str:
+    """An exchange address: https, except to this machine itself."""
+    value = text(name, default).rstrip("/")
+    parts = urlsplit(value)
+    local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
+    if not parts.hostname or parts.scheme not in ({"https", "http"} if local else {"https"}):
+        raise ImproperlyConfigured(f"{name} must be an https:// address; http:// only to this machine.")
+    return value
+
+
+def check_vault_keys(value: str) -> None:
+    """Every item is id:base64 of exactly 32 bytes, ids do not repeat, and no key is the same byte over and over."""
+    seen: set[str] = set()
+    for item in value.split(","):
+        name, _, coded = item.strip().partition(":")
+        try:
+            key = base64.b64decode(coded, validate=True)
+        except (binascii.Error, ValueError):
+            key = b""
+        if not name or name in seen or len(key) != 32 or len(set(key)) < 8:
+            raise ImproperlyConfigured(
+                "VAULT_KEYS must be id:key pairs, comma separated, each key 32 random bytes in base64 and each id "
+                "used once. Make one with: openssl rand -base64 32"
+            )
+        seen.add(name)
+
+
+def production_faults(values: dict[str, Any]) -> list[str]:
+    """Why these settings must not serve the public; empty when they may. Sentences for the operator."""
+    key, vault = values["SECRET_KEY"], values["VAULT_KEYS"]
+    found = []
+    if len(key) < 50 or len(set(key)) < 10 or any(word in key.lower() for word in SAMPLE_SECRETS):
+        found.append("SECRET_KEY is a sample or too short: use at least 50 random characters.")
+    if any(key and part.partition(":")[2].strip() in key for part in vault.split(",")):
+        found.append("VAULT_KEYS must not be part of SECRET_KEY.")
+    if any(b"0123456789" in base64.b64decode(part.partition(":")[2]) for part in vault.split(",")):
+        found.append("VAULT_KEYS holds a sample key: make one with openssl rand -base64 32.")
+    if values["DEBUG"]:
+        found.append("COPYDESK_DEBUG must be 0.")
+    if values["DEMO"]:
+        found.append("COPYDESK_DEMO must be 0: the demo lets anybody in.")
+    if not values["ALLOWED_HOSTS"] or any("*" in host or host.startswith(".") for host in values["ALLOWED_HOSTS"]):
+        found.append("ALLOWED_HOSTS must name each host in full, without *.")
+    if any(not origin.startswith("https://") for origin in values["CSRF_TRUSTED_ORIGINS"]):
+        found.append("CSRF_TRUSTED_ORIGINS must be https:// addresses.")
+    return found

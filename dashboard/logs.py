@@ -1,0 +1,82 @@
+"""Logging by structlog: lines for people or JSON for machines, and no secret in either."""
+
+from __future__ import annotations
+
+import logging.config
+import re
+from collections.abc import MutableMapping
+from typing import Any
+
+import structlog
+
+HIDDEN = "[hidden]"
+SECRET_NAMES = re.compile(r"secret|passphrase|password|authorization|cookie|token|^key$|api_?key|access.?(key|sign)", re.I)
+# "secret=abc", "ACCESS-KEY: abc", "'passphrase': 'abc'", and user:password@ in an address.
+SECRET_TEXT = re.compile(
+    r"(?i)((?:access-(?:key|sign|passphrase)|secret|passphrase|password|authorization)[\"']?\s*[=:]\s*[\"']?)[^\s,\"'&}]+"
+)
+ADDRESS_TEXT = re.compile(r"(?<=://)[^/\s@]+@")
+
+Event = MutableMapping[str, Any]
+
+
+def redact(_logger: Any, _method: str, event: Event) -> Event:
+    """Hide values of secret-looking names, and secret-looking parts of texts. Drops the request object."""
+    event.pop("request", None)
+    for name, value in list(event.items()):
+        if SECRET_NAMES.search(name):
+            event[name] = HIDDEN
+        elif isinstance(value, str):
+            event[name] = ADDRESS_TEXT.sub(f"{HIDDEN}@", SECRET_TEXT.sub(rf"\g<1>{HIDDEN}", value))
+        elif isinstance(value, dict):
+            event[name] = {k: HIDDEN if SECRET_NAMES.search(str(k)) else v for k, v in value.items()}
+    return event
+
+
+SHARED: list[Any] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.ExtraAdder(),
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.format_exc_info,
+    redact,
+]
+
+
+def logging_config(*, json_lines: bool, level: str) -> dict[str, Any]:
+    """The LOGGING dict: everything to standard error, through `redact`."""
+    if json_lines:
+        renderer: Any = structlog.processors.JSONRenderer(default=str)
+    else:
+        renderer = structlog.dev.ConsoleRenderer(colors=False)
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "desk": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+                "foreign_pre_chain": SHARED,
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "desk"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {
+            # Django's own handlers would write a second time, and mail request bodies to admins.
+            "django": {"handlers": [], "propagate": True, "level": "INFO"},
+            "django.server": {"handlers": [], "propagate": True},
+            "urllib3": {"level": "WARNING"},
+        },
+    }
+
+
+def configure(config: dict[str, Any]) -> None:
+    """settings.LOGGING_CONFIG: standard logging and structlog end in the same handler."""
+    logging.config.dictConfig(config)
+    structlog.configure(
+        processors=[*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )

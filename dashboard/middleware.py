@@ -1,0 +1,60 @@
+"""What holds for every request of a signed-in person."""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from copytrade.exchange.errors import ExchangeError
+
+from .errors import demo_page, exchange_page
+
+Answer = Callable[[HttpRequest], HttpResponse]
+
+# What the demo's visitors share they must not change: the sign-in, its second factor and each other's sessions.
+DEMO_CLOSED = ("account_", "mfa_", "usersessions_", "invitation")
+DEMO_OPEN = ("account_logout", "account_login")
+
+
+class PersonMiddleware:
+    """Times in the person's zone, pages never cached by others, and the demo's limits."""
+
+    def __init__(self, get_response: Answer) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        zone = getattr(request.user, "zone", "UTC")
+        try:
+            timezone.activate(zoneinfo.ZoneInfo(zone))
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+            timezone.activate(zoneinfo.ZoneInfo("UTC"))
+        try:
+            response = self.get_response(request)
+        finally:
+            timezone.deactivate()
+        response.headers.setdefault("Cache-Control", "private, no-store")
+        return response
+
+    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
+        name = (request.resolver_match.url_name or "") if request.resolver_match else ""
+        closed = name.startswith(DEMO_CLOSED) and name not in DEMO_OPEN
+        if closed and getattr(request.user, "is_demo", False):
+            return demo_page(request)
+        return None
+
+
+class ExchangeErrorMiddleware:
+    """An exchange error that no view caught becomes a page with a sentence and a next step, not a 500."""
+
+    def __init__(self, get_response: Answer) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        return exchange_page(request, error) if isinstance(error, ExchangeError) else None

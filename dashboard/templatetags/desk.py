@@ -1,0 +1,221 @@
+"""Formatting for pages: money, percentages, ages and times. It lives here and nowhere else.
+
+Money and ratios arrive as Decimal and stay exact until they become text; the full value is on hover.
+`percent` takes a fraction (0.128 is shown as 12.8 %), as the statistics and the exchange's profitRate are.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+THIN = "\u202f"  # narrow no-break space: groups of digits stay on one line
+MINUS = "\u2212"
+NONE = "\u2013"
+EXACT = Context(prec=200)
+
+
+def number(value: Any) -> Decimal | None:
+    """A Decimal of a Decimal, an int or their text; None for anything else. Floats are refused: they are not money."""
+    if value is None or isinstance(value, bool | float):
+        return None
+    try:
+        found = Decimal(value)
+    except (InvalidOperation, TypeError, ValueError):
+        return None
+    return found if found.is_finite() else None
+
+
+def grouped(value: Decimal, places: int) -> str:
+    """`-1234.5` with two places -> `−1 234.50`. Zero after rounding has no sign."""
+    rounded = EXACT.quantize(value, Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
+    if rounded == 0:
+        rounded = abs(rounded)
+    return f"{rounded:,f}".replace(",", THIN).replace("-", MINUS)
+
+
+def places_for(value: Decimal) -> int:
+    """Two places from 1 up; below it as many as show three digits that matter, at most eight."""
+    if value == 0 or abs(value) >= 1:
+        return 2
+    return min(8, max(2, 2 - value.adjusted()))
+
+
+def exact(value: Decimal) -> str:
+    """Every digit as it came, without an exponent."""
+    return f"{value:f}".replace("-", MINUS)
+
+
+def _span(css: str, text: str, full: str, unit: str) -> SafeString:
+    tail = f"{THIN}{unit}" if unit else ""
+    title = f"{full} {unit}".strip()
+    return format_html('<span class="{}" title="{}">{}{}</span>', css, title, text, tail)
+
+
+@register.filter
+def money(value: Any, unit: str = "") -> SafeString | str:
+    """`{{ x|money }}` or `{{ x|money:"USDT" }}`: 1 234.56, the full value on hover."""
+    found = number(value)
+    if found is None:
+        return NONE
+    return _span("money", grouped(found, 2 if abs(found) >= 1 or found == 0 else places_for(found)), exact(found), unit)
+
+
+@register.filter
+def money_text(value: Any, unit: str = "") -> str:
+    """The same as plain text, for attributes, titles and mails."""
+    found = number(value)
+    if found is None:
+        return NONE
+    return f"{grouped(found, places_for(found))}{THIN}{unit}" if unit else grouped(found, places_for(found))
+
+
+@register.filter
+def signed(value: Any, unit: str = "") -> SafeString | str:
+    """A result: +24.18 as gain, −91.34 as loss, 0.00 as neither. The sign is always written."""
+    found = number(value)
+    if found is None:
+        return NONE
+    text = grouped(found, 2)
+    nothing = not any(digit in text for digit in "123456789")
+    if nothing and found != 0:
+        text = grouped(found, places_for(found))
+        nothing = not any(digit in text for digit in "123456789")
+    css = "money" if nothing else ("money gain" if found > 0 else "money loss")
+    sign = "+" if found > 0 and not nothing else ""
+    return _span(css, sign + text, ("+" if found > 0 else "") + exact(found), unit)
+
+
+@register.filter
+def percent(value: Any, places: int = 1) -> SafeString | str:
+    """A fraction as a percentage: 0.128 -> 12.8 %."""
+    found = number(value)
+    if found is None:
+        return NONE
+    scaled = EXACT.multiply(found, Decimal(100))
+    return _span("money", f"{grouped(scaled, int(places))}{THIN}%", f"{exact(scaled)} %", "")
+
+
+@register.filter
+def signed_percent(value: Any, places: int = 1) -> SafeString | str:
+    """A fraction as a percentage with its sign and colour."""
+    found = number(value)
+    if found is None:
+        return NONE
+    scaled = EXACT.multiply(found, Decimal(100))
+    text = grouped(scaled, int(places))
+    nothing = not any(digit in text for digit in "123456789")
+    css = "money" if nothing else ("money gain" if found > 0 else "money loss")
+    sign = "+" if found > 0 and not nothing else ""
+    return _span(css, f"{sign}{text}{THIN}%", f"{exact(scaled)} %", "")
+
+
+@register.filter
+def quantity(value: Any) -> str:
+    """An amount of coin or a price: all its digits, grouped, without trailing zeros."""
+    found = number(value)
+    if found is None:
+        return NONE
+    text = f"{found:,f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return text.replace(",", THIN).replace("-", MINUS)
+
+
+def span_words(seconds: float) -> str:
+    """A length of time in its largest unit: 9 s, 40 min, 3 h, 2 days."""
+    seconds = max(0, int(seconds))
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min"
+    if seconds < 48 * 3600:
+        return f"{seconds // 3600} h"
+    return f"{seconds // 86400} days"
+
+
+@register.filter
+def duration(value: Any) -> str:
+    """A timedelta, or seconds, in words."""
+    if isinstance(value, timedelta):
+        return span_words(value.total_seconds())
+    found = number(value)
+    return span_words(float(found)) if found is not None else NONE
+
+
+@register.filter
+def length_of(start: Any, end: Any = None) -> str:
+    """How long from `start` to `end` (now, without one): the age of a copy."""
+    if not isinstance(start, datetime):
+        return NONE
+    return span_words(((end or timezone.now()) - start).total_seconds())
+
+
+@register.filter
+def age(value: Any) -> SafeString | str:
+    """`9 s ago`, with the exact time on hover."""
+    if not isinstance(value, datetime):
+        return "never"
+    seconds = max(0, int((timezone.now() - value).total_seconds()))
+    markup = '<time datetime="{}" title="{}" data-age="{}">{} ago</time>'
+    return format_html(markup, value.isoformat(), _full(value), seconds, span_words(seconds))
+
+
+@register.filter
+def when(value: Any) -> SafeString | str:
+    """`21 Nov 06:50` in the person's zone, the year when it is another one, the full time on hover."""
+    if not isinstance(value, datetime):
+        return day(value)
+    local = timezone.localtime(value)
+    year = "" if local.year == timezone.localtime().year else f" {local.year}"
+    text = f"{local.day} {local:%b}{year} {local:%H:%M}"
+    return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), _full(value), text)
+
+
+@register.filter
+def day(value: Any) -> str:
+    """`4 May 2026`, of a date or of a time in the person's zone."""
+    if isinstance(value, datetime):
+        value = timezone.localtime(value).date()
+    if not isinstance(value, date):
+        return NONE
+    return f"{value.day} {value:%b %Y}"
+
+
+def _full(value: datetime) -> str:
+    local = timezone.localtime(value)
+    return f"{local:%Y-%m-%d %H:%M:%S} {local.tzname() or 'UTC'}"
+
+
+@register.inclusion_tag("partials/fresh.html")
+def fresh(label: str, at: datetime | None, stale_after: int = 60) -> dict[str, Any]:
+    """A pill that says how old something is: `{% fresh "Orders" last_success_at 60 %}`. Older than that: stale."""
+    seconds = None if at is None else (timezone.now() - at).total_seconds()
+    state = "never" if seconds is None else ("stale" if seconds > stale_after else "ok")
+    return {"label": label, "at": at, "state": state}
+
+
+@register.inclusion_tag("partials/field.html")
+def field(bound: Any, hint: str = "") -> dict[str, Any]:
+    """A form field with label, help and errors, tied together for screen readers."""
+    return {"field": bound, "hint": hint or bound.help_text}
+
+
+@register.simple_tag(takes_context=True)
+def query(context: dict[str, Any], **changes: Any) -> str:
+    """The page's address query with some parameters changed; None or "" drops one."""
+    values = context["request"].GET.copy()
+    for name, value in changes.items():
+        if value in (None, ""):
+            values.pop(name, None)
+        else:
+            values[name] = value
+    return f"?{values.urlencode()}" if values else "?"

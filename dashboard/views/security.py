@@ -1,0 +1,62 @@
+"""Security: sign-in, second factor, sessions, the look, and the operator's invitations."""
+
+from __future__ import annotations
+
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from copytrade.models import Invitation
+
+from .. import access, admission
+from ..forms.people import InvitationForm
+
+
+@require_GET
+def security(request: HttpRequest) -> HttpResponse:
+    person = access.person(request)
+    types = list(Authenticator.objects.filter(user=person).values_list("type", flat=True))
+    context = {
+        "totp": Authenticator.Type.TOTP in types,
+        "passkeys": types.count(Authenticator.Type.WEBAUTHN),
+        "codes": Authenticator.Type.RECOVERY_CODES in types,
+        "sessions": UserSession.objects.filter(user=person).count(),
+        "invitations": _invitations(request) if person.is_operator else None,
+        "form": InvitationForm(),
+    }
+    return render(request, "security/security.html", context)
+
+
+@require_http_methods(["POST"])
+def invitations(request: HttpRequest) -> HttpResponse:
+    """A new invitation. Its link is shown once, here: only its hash is kept."""
+    operator = access.operator(request)
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        context = {"invitations": _invitations(request), "form": form}
+        return render(request, "security/invited.html", context, status=400)
+    token = admission.invite(operator, form.cleaned_data["note"])
+    link = request.build_absolute_uri(reverse("join", args=[token]))
+    return render(request, "security/invited.html", {"link": link, "note": form.cleaned_data["note"]})
+
+
+@require_POST
+def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
+    """An unused invitation stops working at once."""
+    operator = access.operator(request)
+    mine = Invitation.objects.filter(invited_by=operator, used_at__isnull=True)
+    get_object_or_404(mine, pk=pk).delete()
+    messages.success(request, "The invitation is withdrawn. Its link does not work any more.")
+    return redirect("security")
+
+
+def _invitations(request: HttpRequest) -> list[Invitation]:
+    """Those that can still be used, and the last few that were."""
+    mine = Invitation.objects.filter(invited_by=access.person(request)).select_related("used_by")
+    waiting = list(mine.filter(used_at__isnull=True, expires_at__gt=timezone.now()).order_by("expires_at"))
+    return waiting + list(mine.filter(used_at__isnull=False).order_by("-used_at")[:10])

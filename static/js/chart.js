@@ -1,0 +1,172 @@
+/* Draws the equity chart with its drawdown below. Everything it shows is also in the table beside it.
+   The data comes from a JSON script element: times (Unix seconds), equity, drawdown (0 or below), marks, zone. */
+(() => {
+  "use strict";
+
+  const AXIS_WIDTH = 64;
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+  const money = (value) => {
+    if (value == null) return "";
+    const sign = value > 0 ? "+" : value < 0 ? "\u2212" : "";
+    return sign + whole.format(Math.abs(value)).replaceAll(",", "\u202f");
+  };
+
+  function axisColours() {
+    const line = { stroke: style("--rule") || "#ddd", width: 1 };
+    return { grid: line, text: style("--muted") || "#555" };
+  }
+
+  function xAxis(colours, shown) {
+    return {
+      show: shown,
+      stroke: colours.text,
+      font: "12px system-ui, sans-serif",
+      size: 28,
+      space: 64,
+      grid: { show: false },
+      ticks: { show: false },
+      values: (plot, splits, index, space, step) => splits.map((at) => dateLabel(plot.zone, at, step)),
+    };
+  }
+
+  function dateLabel(zone, at, step) {
+    const date = new Date(at * 1000);
+    const day = 86400;
+    const form = step >= 300 * day ? { year: "numeric" }
+      : step >= 28 * day ? { month: "short" }
+      : step >= day ? { day: "numeric", month: "short" }
+      : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+    return new Intl.DateTimeFormat("en-GB", { ...form, timeZone: zone }).format(date);
+  }
+
+  function yAxis(colours, space) {
+    return {
+      side: 1,
+      size: AXIS_WIDTH,
+      space,
+      gap: 4,
+      stroke: colours.text,
+      font: "12px system-ui, sans-serif",
+      grid: colours.grid,
+      ticks: { show: false },
+      values: (plot, splits) => splits.map((value) => (value === 0 ? "0" : money(value))),
+    };
+  }
+
+  function drawMarks(plot, marks) {
+    const { ctx, bbox } = plot;
+    const ratio = devicePixelRatio;
+    ctx.save();
+    ctx.strokeStyle = style("--muted") || "#555";
+    ctx.lineWidth = ratio;
+    for (const mark of marks) {
+      const x = plot.valToPos(mark.time, "x", true);
+      if (x < bbox.left || x > bbox.left + bbox.width) continue;
+      ctx.setLineDash([3 * ratio, 3 * ratio]);
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top + 10 * ratio);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      ctx.setLineDash([]);
+      ctx.beginPath();
+      ctx.arc(x, bbox.top + 5 * ratio, 4 * ratio, 0, 2 * Math.PI);
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+
+  function readout(box, data, index) {
+    const out = box.querySelector("[data-readout]");
+    if (!out) return;
+    const at = index ?? data.times.length - 1;
+    const when = new Intl.DateTimeFormat("en-GB", {
+      day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: data.zone,
+    }).format(new Date(data.times[at] * 1000));
+    const near = data.marks.find((mark) => Math.abs(mark.time - data.times[at]) < (data.times.at(-1) - data.times[0]) / 120);
+    const fall = data.drawdown[at] === 0 ? "at its peak" : `${money(data.drawdown[at])} below the peak`;
+    out.textContent = `${when}: ${money(data.equity[at])} USDT, ${fall}${index != null && near ? `. ${near.label}` : ""}`;
+  }
+
+  function common(box, data, width, height, key) {
+    return {
+      width,
+      height,
+      legend: { show: false },
+      padding: [8, 0, 0, 0],
+      cursor: { y: false, drag: { x: false, y: false }, sync: { key }, points: { size: 7 } },
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), data.zone),
+      hooks: {
+        init: [(plot) => { plot.zone = data.zone; }],
+        setCursor: [(plot) => readout(box, data, plot.cursor.idx)],
+      },
+    };
+  }
+
+  function build(box, data) {
+    const colours = axisColours();
+    const key = uPlot.sync(box.id || "equity").key;
+    const width = box.clientWidth;
+    const above = common(box, data, width, width < 480 ? 200 : 260, key);
+    above.hooks.draw = [(plot) => drawMarks(plot, data.marks)];
+    above.axes = [xAxis(colours, true), yAxis(colours, 44)];
+    above.scales = { y: { range: (plot, low, high) => uPlot.rangeNum(Math.min(low, 0), Math.max(high, 0), 0.08, true) } };
+    above.series = [{}, { stroke: style("--accent"), width: 2, fill: style("--accent-soft"), points: { show: false } }];
+
+    const below = common(box, data, width, 76, key);
+    below.padding = [2, 0, 4, 0];
+    below.axes = [{ ...xAxis(colours, false) }, yAxis(colours, 30)];
+    below.scales = { y: { range: (plot, low) => [Math.min(low, -1) * 1.05, 0] } };
+    below.series = [{}, { stroke: style("--loss"), width: 1, fill: style("--loss-soft"), points: { show: false } }];
+
+    const first = box.querySelector("[data-plot=equity]");
+    const second = box.querySelector("[data-plot=drawdown]");
+    first.replaceChildren();
+    second.replaceChildren();
+    return [
+      new uPlot(above, [data.times, data.equity], first),
+      new uPlot(below, [data.times, data.drawdown], second),
+    ];
+  }
+
+  function byKeyboard(box, data, plots) {
+    let index = null;
+    box.onkeydown = (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20, Home: -Infinity, End: Infinity }[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      const last = data.times.length - 1;
+      index = Math.max(0, Math.min(last, (index ?? last) + step));
+      const left = plots()[0].valToPos(data.times[index], "x");
+      plots().forEach((plot) => plot.setCursor({ left, top: 10 }));
+      readout(box, data, index);
+    };
+  }
+
+  function start(box) {
+    if (box.dataset.drawn) return;
+    box.dataset.drawn = "1";
+    const data = JSON.parse(document.getElementById(box.dataset.chart).textContent);
+    if (data.times.length < 2) return;
+    let plots = build(box, data);
+    const again = () => {
+      plots.forEach((plot) => plot.destroy());
+      plots = build(box, data);
+    };
+    let width = box.clientWidth;
+    new ResizeObserver(() => {
+      if (box.clientWidth && box.clientWidth !== width) {
+        width = box.clientWidth;
+        again();
+      }
+    }).observe(box);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+    new MutationObserver(again).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "class"] });
+    byKeyboard(box, data, () => plots);
+    readout(box, data, null);
+  }
+
+  const startAll = (root) => root.querySelectorAll("[data-chart]").forEach(start);
+  document.addEventListener("DOMContentLoaded", () => startAll(document));
+  document.addEventListener("htmx:afterSwap", (event) => startAll(event.target));
+})();
