@@ -61,7 +61,9 @@ def unified(
     def exact(written: str | None) -> Decimal | None:
         return None if written is None else Decimal(written)
 
-    kind, pair, custom = AS_TRADER, (None, None), ()
+    kind = AS_TRADER
+    pair: tuple[int | None, int | None] = (None, None)
+    custom: tuple[CustomLeverage, ...] = ()
     if isinstance(leverages, dict):
         kind = SPECIFY
         custom = tuple(CustomLeverage(symbol, *leverages[symbol]) for symbol in symbols)
@@ -116,7 +118,7 @@ def follower_bonds(start_ms: int) -> dict[Trader, Bond]:
         )
 
     north = NORTHWIND.symbols
-    careful = {symbol: (5, 5) for symbol in north} | {
+    careful = dict.fromkeys(north, (5, 5)) | {
         "BTCUSDT": (8, 6),
         "SOLUSDT": (4, 3),
         "LINKUSDT": (4, 4),

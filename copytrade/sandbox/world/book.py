@@ -15,6 +15,7 @@ from copytrade.rules import CopySettings
 from . import costs
 from .copies import Copy, Means, Skipped, derive_copy
 from .leads import LeadOrder, Tape
+from .life import Ending
 from .prices import DAY, Market
 from .wire import Row, closed_row, open_row
 
@@ -53,7 +54,7 @@ class Book:
         self._next = 0
         self._open: dict[int, Copy] = {}
         self._events: list[tuple[int, int, int]] = []  # ms, kind, trackingNo or day
-        self._days: dict[int, list[Copy]] = {}  # closed, not settled, by day
+        self._days: dict[int, list[tuple[Copy, Ending]]] = {}  # closed, not settled, by day
 
     def copy(self) -> Book:
         """A book that goes its own way from here. Copies and closed rows are shared: they never change."""
@@ -95,7 +96,7 @@ class Book:
 
     def open_rows(self, now_ms: int) -> list[Row]:
         """The open copies at `now_ms`, to which the book has been brought forward."""
-        return [open_row(copy, now_ms) for copy in self._open.values() if copy.open_ms <= now_ms]
+        return [open_row(copy, now_ms) for copy in self._open.values() if copy.position.open_ms <= now_ms]
 
     def held(self, symbol: str | None = None) -> Decimal:
         """Margin of the open copies, USDT."""
@@ -104,8 +105,8 @@ class Book:
 
     def unsettled(self) -> Decimal:
         """Profit of winners that the next true-up may still change."""
-        copies = (copy for day in self._days.values() for copy in day)
-        return sum((max(c.after_costs - c.share, Decimal(0)) for c in copies), Decimal(0))
+        ends = (end for day in self._days.values() for _, end in day)
+        return sum((max(end.after_costs - end.share, Decimal(0)) for end in ends), Decimal(0))
 
     def _meet(self, lead: LeadOrder) -> None:
         """An order of the trader: copied by the settings in force, or not."""
@@ -122,31 +123,33 @@ class Book:
             self.skipped = [*self.skipped[-_SKIPPED_KEPT:], made]
             return
         self._open[made.tracking_no] = made
-        if made.close_ms is not None:
-            heappush(self._events, (made.close_ms, _CLOSE, made.tracking_no))
+        if made.end is not None:
+            heappush(self._events, (made.end.ms, _CLOSE, made.tracking_no))
 
     def _close(self, tracking_no: int) -> set[int]:
         copy = self._open.pop(tracking_no)
-        assert copy.close_ms is not None
-        net = copy.after_costs - copy.share
+        end = copy.end
+        if end is None:
+            raise RuntimeError("a copy without an end was scheduled to close")
+        net = end.after_costs - end.share
         self.profit += net
-        self.closed[tracking_no] = closed_row(copy, net, copy.close_ms)
-        day = copy.close_ms // DAY
+        self.closed[tracking_no] = closed_row(copy, end, net, end.ms)
+        day = end.ms // DAY
         if day not in self._days:
             self._days[day] = []
             heappush(self._events, ((day + 1) * DAY, _TRUE_UP, day))
-        self._days[day].append(copy)
+        self._days[day].append((copy, end))
         return {tracking_no}
 
     def _settle(self, day: int, moment: int) -> set[int]:
         """00:00 UTC: the day's profit share is settled, and the winners' net profit with it."""
         copies = self._days.pop(day)
-        shares = costs.settled_shares([(copy.realized, copy.after_costs) for copy in copies])
+        shares = costs.settled_shares([(end.realized, end.after_costs) for _, end in copies])
         changed = set()
-        for copy, share in zip(copies, shares, strict=True):
-            if share == copy.share:
+        for (copy, end), share in zip(copies, shares, strict=True):
+            if share == end.share:
                 continue
-            self.profit += copy.share - share
-            self.closed[copy.tracking_no] = closed_row(copy, copy.after_costs - share, moment)
+            self.profit += end.share - share
+            self.closed[copy.tracking_no] = closed_row(copy, end, end.after_costs - share, moment)
             changed.add(copy.tracking_no)
         return changed

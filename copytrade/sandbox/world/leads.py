@@ -13,15 +13,23 @@ from decimal import Decimal
 from heapq import merge
 from operator import attrgetter
 from random import Random
+from typing import NamedTuple
 
 from .prices import DAY, HOUR, MINUTE, SECOND, Market
 from .symbols import CONTRACTS
 from .traders import Trader
 
 
+class End(NamedTuple):
+    """When (ms) and at which price an order was closed."""
+
+    ms: int
+    price: Decimal
+
+
 @dataclass(frozen=True, slots=True)
 class LeadOrder:
-    """One order of a lead trader. `close_ms` None: he never closes it."""
+    """One order of a lead trader. `end` None: he never closes it."""
 
     trader: Trader
     symbol: str
@@ -30,11 +38,15 @@ class LeadOrder:
     size: Decimal
     price: Decimal
     open_ms: int
-    close_ms: int | None
-    close_price: Decimal | None
+    end: End | None
     take_profit: Decimal | None = None  # trigger prices
     stop_loss: Decimal | None = None
     live: bool = False
+
+    @property
+    def closed_ms(self) -> int:
+        """When the trader is free again: the close, or the opening of an order that he never closes."""
+        return self.open_ms if self.end is None else self.end.ms
 
 
 class Hand:
@@ -81,19 +93,26 @@ class Hand:
         up = 1 if side == "LONG" else -1
         target = contract.price(float(price) * (1 + up * take)) if take else None
         guard = contract.price(float(price) * (1 - up * stop)) if stop else None
-        closed_at = None
-        if close_ms is not None and (target is not None or guard is not None):
-            upper, lower = (target, guard) if up > 0 else (guard, target)
-            hit = self.market.crossing(symbol, open_ms + SECOND, close_ms, upper, lower)
-            if hit is not None:
-                close_ms, closed_at = hit[0], upper if hit[1] else lower
-        if close_ms is not None and closed_at is None:
-            closed_at = self.market.price(symbol, close_ms)
+        end = None if close_ms is None else self._end(symbol, open_ms, close_ms, target, guard)
         leverage = self.rng.choice(self.trader.leverages)
         return LeadOrder(
             self.trader, symbol, side, leverage, max(size, contract.step), price,
-            open_ms, close_ms, closed_at, target, guard, live,
+            open_ms, end, target, guard, live,
         )  # fmt: skip
+
+    def _end(
+        self, symbol: str, open_ms: int, close_ms: int, take: Decimal | None, stop: Decimal | None
+    ) -> End:
+        """At a trigger that the price reaches before `close_ms`, else then at the market."""
+        levels = [level for level in (take, stop) if level is not None]
+        if levels:
+            price = self.market.price(symbol, open_ms)
+            upper = next((level for level in levels if level > price), None)
+            lower = next((level for level in levels if level < price), None)
+            hit = self.market.crossing(symbol, open_ms + SECOND, close_ms, upper, lower)
+            if hit is not None:
+                return End(*hit)
+        return End(close_ms, self.market.price(symbol, close_ms))
 
 
 def swing(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
@@ -110,7 +129,7 @@ def swing(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
             symbol, side, now, leave, notional=hand.trader.notional, take=stop * 1.6, stop=stop
         )
         yield order
-        now = order.close_ms or now
+        now = order.closed_ms
 
 
 def scalp(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
@@ -124,7 +143,7 @@ def scalp(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
         side = hand.side(symbol, now, leave, hand.trader.right)
         order = hand.order(symbol, side, now, leave, notional=hand.trader.notional, take=0.012, stop=0.008)
         yield order
-        now = order.close_ms or now
+        now = order.closed_ms
 
 
 def harbor(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
@@ -138,7 +157,7 @@ def harbor(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
         side = hand.side(symbol, now, leave, hand.trader.right)
         order = hand.order(symbol, side, now, leave, notional=hand.trader.notional, take=0.09, stop=0.05)
         yield order
-        now = (order.close_ms or now) + hand.wait(0.5 * DAY)
+        now = order.closed_ms + hand.wait(0.5 * DAY)
     yield hand.order("BTCUSDT", "LONG", last, None, notional=hand.trader.notional)
 
 
@@ -160,12 +179,12 @@ def martingale(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
         storm = _in_storm(now - hand.start_ms)
         group = min(
             (_group(hand, symbol, side, now) for side in ("LONG", "SHORT")),
-            key=lambda orders: (orders[0].close_ms or 0) * (-1 if storm else 1),
+            key=lambda orders: (orders[0].closed_ms) * (-1 if storm else 1),
         )
         if not storm and hand.rng.random() > hand.trader.right:
             group = _group(hand, symbol, hand.rng.choice(("LONG", "SHORT")), now)
         yield from group
-        now = group[0].close_ms or now
+        now = group[0].closed_ms
 
 
 def _group(hand: Hand, symbol: str, side: str, now: int) -> list[LeadOrder]:
@@ -176,7 +195,7 @@ def _group(hand: Hand, symbol: str, side: str, now: int) -> list[LeadOrder]:
         symbol, side, now, now + 17 * DAY, notional=hand.trader.notional, take=take, stop=22 * sigma
     )
     group = [replace(first, stop_loss=None)]  # nobody sees the point where he gives up
-    end = first.close_ms or now
+    end = first.closed_ms
     up = 1 if side == "LONG" else -1
     since = now
     for add in (1, 2, 3, 4):

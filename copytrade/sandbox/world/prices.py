@@ -144,11 +144,12 @@ class Market:
 
     def crossing(
         self, symbol: str, start_ms: int, end_ms: int, upper: Decimal | None, lower: Decimal | None
-    ) -> tuple[int, bool] | None:
+    ) -> tuple[int, Decimal] | None:
         """The first moment in [start, end) at which the price is at `upper` or above, or at `lower` or below.
 
-        Returns (ms, whether it was the upper one), or None when neither is reached.
+        Returns (ms, the level reached), or None when neither is; None for a level: not looked for.
         """
+        levels = {True: upper, False: lower}
         path = self._paths[symbol]
         high = math.log(float(upper) / path.contract.level) if upper is not None else math.inf
         low = math.log(float(lower) / path.contract.level) if lower is not None else -math.inf
@@ -158,8 +159,9 @@ class Market:
             reach = _BOUND * path.sigma(hour)
             if max(first, last) + reach >= high or min(first, last) - reach <= low:
                 found = _scan(path.bridge(hour), hour * HOUR, start_ms, end_ms, high, low)
-                if found is not None:
-                    return found
+                level = levels[found[1]] if found is not None else None
+                if found is not None and level is not None:
+                    return found[0], level
             hour += 1
         return None
 

@@ -6,8 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from . import costs
-from .copies import Copy, order_id
-from .leads import LeadOrder
+from .copies import LEAD_TRACKING, OPEN_ORDER, Copy, order_id
+from .leads import End, LeadOrder
+from .life import Ending
 from .prices import DAY
 from .symbols import CONTRACTS
 from .traders import Trader
@@ -32,53 +33,50 @@ def price(symbol: str, value: Decimal | None) -> str:
 
 def open_row(copy: Copy, now_ms: int) -> Row:
     """The copy as long as it is open at `now_ms`."""
-    lead, symbol = copy.lead, copy.lead.symbol
-    since, take, stop = next(edit for edit in reversed(copy.edits) if edit[0] <= max(now_ms, copy.open_ms))
+    lead, position = copy.lead, copy.position
+    edit = next(edit for edit in reversed(copy.edits) if edit.since_ms <= max(now_ms, position.open_ms))
     return {
         "trackingNo": copy.tracking_no,
         "traderName": lead.trader.name,
         "openOrderId": copy.open_order_id,
         "closeOrderId": 0,
         "traderID": lead.trader.trader_id,
-        "symbol": symbol,
-        "openLeverage": copy.leverage,
-        "openPriceAvg": price(symbol, copy.price),
-        "openTime": copy.open_ms,
+        "symbol": position.symbol,
+        "openLeverage": position.leverage,
+        "openPriceAvg": price(position.symbol, position.price),
+        "openTime": position.open_ms,
         "openSize": text(copy.size),
         "openFee": text(copy.open_fee),
         "openMarginAmount": text(copy.margin),
-        "openFillSize": text(copy.fill),
-        "positionSide": lead.side,
+        "openFillSize": text(position.size),
+        "positionSide": position.side,
         "status": "HAVE_OPEN",
-        "tpTriggerPrice": price(symbol, take),
-        "slTriggerPrice": price(symbol, stop),
+        "tpTriggerPrice": price(position.symbol, edit.triggers.take),
+        "slTriggerPrice": price(position.symbol, edit.triggers.stop),
         "closeAvgPrice": "",
         "closeSize": "0",
         "closeTime": "",
         "realizedPnl": "0",
         "profitRate": "0",
         "netProfit": "0",
-        "createdTime": copy.open_ms,
-        "updateTime": since,
+        "createdTime": position.open_ms,
+        "updateTime": edit.since_ms,
     }
 
 
-def closed_row(copy: Copy, net: Decimal, updated_ms: int) -> Row:
-    """The copy after its close, with the net profit as it stands."""
-    assert copy.close_ms is not None
-    row = open_row(copy, copy.close_ms)
-    row.update(
-        closeOrderId=copy.close_order_id,
-        status="CLOSED",
-        closeAvgPrice=price(copy.lead.symbol, copy.close_price),
-        closeSize=text(copy.fill),
-        closeTime=str(copy.close_ms),
-        realizedPnl=text(copy.realized),
-        profitRate=text(costs.rate(copy.realized, copy.margin)),
-        netProfit=text(net),
-        updateTime=updated_ms,
-    )
-    return row
+def closed_row(copy: Copy, end: Ending, net: Decimal, updated_ms: int) -> Row:
+    """The copy after its end, with the net profit as it stands."""
+    return open_row(copy, end.ms) | {
+        "closeOrderId": copy.close_order_id,
+        "status": "CLOSED",
+        "closeAvgPrice": price(copy.position.symbol, end.price),
+        "closeSize": text(copy.position.size),
+        "closeTime": str(end.ms),
+        "realizedPnl": text(end.realized),
+        "profitRate": text(costs.rate(end.realized, copy.margin)),
+        "netProfit": text(net),
+        "updateTime": updated_ms,
+    }
 
 
 def trader_row(trader: Trader, invested: Decimal, profit: Decimal, held: Decimal, unsettled: Decimal) -> Row:
@@ -96,18 +94,17 @@ def trader_row(trader: Trader, invested: Decimal, profit: Decimal, held: Decimal
     }
 
 
-def lead_row(lead: LeadOrder, start_ms: int) -> Row:
+def lead_row(lead: LeadOrder, end: End, start_ms: int) -> Row:
     """A closed order of the lead trader's own (copy trader tracking order). Its updateTime is its close."""
-    assert lead.close_ms is not None and lead.close_price is not None
-    gross = costs.realized(lead.side, lead.price, lead.close_price, lead.size)
+    gross = costs.realized(lead.side, lead.price, end.price, lead.size)
     margin = costs.margin(lead.price, lead.size, lead.leverage)
-    fees = costs.fee(lead.price, lead.size) + costs.fee(lead.close_price, lead.size)
-    paid = costs.funding(lead.side, lead.price * lead.size, lead.open_ms, lead.close_ms)
+    fees = costs.fee(lead.price, lead.size) + costs.fee(end.price, lead.size)
+    paid = costs.funding(lead.side, lead.price * lead.size, lead.open_ms, end.ms)
     followers = lead.trader.followers + (lead.open_ms - start_ms) // (2 * DAY)
     return {
-        "trackingNo": order_id(3, 0, lead),
+        "trackingNo": order_id(LEAD_TRACKING, 0, lead),
         "symbol": lead.symbol,
-        "openOrderId": order_id(1, 0, lead),
+        "openOrderId": order_id(OPEN_ORDER, 0, lead),
         "openLeverage": lead.leverage,
         "openPriceAvg": price(lead.symbol, lead.price),
         "openTime": lead.open_ms,
@@ -124,5 +121,5 @@ def lead_row(lead: LeadOrder, start_ms: int) -> Row:
         "netProfit": text(gross - fees - paid),
         "followCount": max(0, followers + (lead.open_ms // 977) % 9),
         "createdTime": lead.open_ms,
-        "updateTime": lead.close_ms,
+        "updateTime": end.ms,
     }

@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from copytrade.rules import CopySettings, apply_defaults, from_answer, to_answer
 
@@ -89,9 +89,9 @@ class World:
     "load-000001"...; another name raises KeyError.
     """
 
-    symbols: tuple[str, ...] = SYMBOLS
-    _stages: OrderedDict[tuple[int, int, float], _Stage] = OrderedDict()
-    _stages_lock = threading.Lock()
+    symbols: ClassVar[tuple[str, ...]] = SYMBOLS
+    _stages: ClassVar[OrderedDict[tuple[int, int, float], _Stage]] = OrderedDict()
+    _stages_lock: ClassVar[threading.Lock] = threading.Lock()
 
     def __init__(self, seed: int, start_ms: int, *, load_accounts: int = 0, speed: float = 1.0) -> None:
         if not 0 <= load_accounts <= 2_000:
@@ -243,8 +243,8 @@ class World:
             tape, index, rows = self._stage.tapes[NORTHWIND], 0, []
             while (lead := tape.ahead(index)) is not None and lead.open_ms <= self.now_ms:
                 index += 1
-                if lead.close_ms is not None and lead.close_ms <= self.now_ms:
-                    rows.append(wire.lead_row(lead, self.start_ms))
+                if lead.end is not None and lead.end.ms <= self.now_ms:
+                    rows.append(wire.lead_row(lead, lead.end, self.start_ms))
         return sorted(rows, key=lambda row: (row["updateTime"], row["trackingNo"]), reverse=True)
 
     def truth(self, account: str) -> dict[str, Any]:
