@@ -1,0 +1,1 @@
+"""The spot side of an account: wallets, bills and orders."""
