@@ -12,7 +12,7 @@ for name in ("DATABASE_URL", "REDIS_URL"):
 
 redis_claim = Claim(os.environ["REDIS_URL"])
 os.environ["REDIS_URL"] = with_number(os.environ["REDIS_URL"], redis_claim.number)
-os.environ["COPYDESK_ENV"] = "local"
+os.environ["COPYDESK_ENV"] = "test"
 os.environ["COPYDESK_DEMO"] = "1"
 os.environ["COPYDESK_DEBUG"] = "0"
 os.environ.setdefault("SECRET_KEY", "tests-only-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJ")

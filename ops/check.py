@@ -1,0 +1,2 @@
+def check() -> int:
+    return 0
