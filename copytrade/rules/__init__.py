@@ -8,7 +8,7 @@ Source: interface.md, "GET/POST /capi/v3/copy/follower/settings", and open-point
 
 from .checks import check_body
 from .compare import apply_defaults, canonical, fingerprint, same
-from .differences import Difference, differences
+from .differences import Difference, described, differences
 from .numbers import number, plain
 from .types import (
     DEFAULT_LEVERAGE,
@@ -51,6 +51,7 @@ __all__ = [
     "apply_defaults",
     "canonical",
     "check_body",
+    "described",
     "differences",
     "fingerprint",
     "from_answer",

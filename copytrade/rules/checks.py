@@ -6,7 +6,7 @@ Source: interface.md, "POST /capi/v3/copy/follower/settings"; open-points.md, "S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from decimal import Decimal
 from typing import Any
 
@@ -24,6 +24,7 @@ from .types import (
     UNIFIED,
     Violation,
 )
+from .words import LABELS, RANGE_SENTENCES, in_mode, listed, repeated, shown
 
 CONFIG_OF = {UNIFIED: "unifiedTraceConfig", PER_SYMBOL: "symbolTraceConfigs"}
 RATIOS = ("maxHoldQty", "stopProfitRatio", "stopLossRatio", "slippageRatio")
@@ -31,28 +32,7 @@ LONG_AND_SHORT = ("fixedLongLeverage", "fixedShortLeverage")
 CONFIG_FIELDS = frozenset(
     ("traceType", "traceValue", "marginType", "leverageType", "customLeverages", *RATIOS, *LONG_AND_SHORT)
 )
-MOST_NAMES = 12
-LONGEST_NAME = 40
 MAX_ID = 2**63 - 1
-
-LABELS = {
-    "traceValue": "Size of each copy",
-    "maxHoldQty": "Most held",
-    "stopProfitRatio": "Take profit",
-    "stopLossRatio": "Stop loss",
-    "slippageRatio": "Slippage",
-    "fixedLongLeverage": "Long leverage",
-    "fixedShortLeverage": "Short leverage",
-    "longLeverage": "Long leverage",
-    "shortLeverage": "Short leverage",
-}
-RANGE_SENTENCES = {
-    "traceValue": "Size of each copy must be more than 0.",
-    "maxHoldQty": "Most held must be between 10 and 100000 (USDT).",
-    "stopProfitRatio": "Take profit must be between 0 and 4 (0 % to 400 %).",
-    "stopLossRatio": "Stop loss must be between 0 and 4 (0 % to 400 %).",
-    "slippageRatio": "Slippage must be 0 (no limit) or between 0.001 and 0.01 (0.1 % to 1 %).",
-}
 
 
 def check_body(body: object, *, supported: Collection[str] | None, ours: bool) -> list[Violation]:
@@ -150,7 +130,7 @@ class _Check:
         missing = (self.supported or frozenset()) - seen
         if missing:
             message = (
-                f"Settings per symbol must cover every symbol of copy trading. Missing: {_names(missing)}."
+                f"Settings per symbol must cover every symbol of copy trading. Missing: {listed(missing)}."
             )
             self.add(path, "incomplete", message)
 
@@ -185,11 +165,11 @@ class _Check:
             self.add(path, "missing", "Choose at least one symbol.")
         unknown = [symbol for symbol in symbols if not self.is_symbol(symbol)]
         if unknown:
-            message = f"Copy trading does not support {_names(unknown)}."
+            message = f"Copy trading does not support {listed(unknown)}."
             self.add(path, "unknown_symbol", message)
-        repeated = _repeated(symbols)
-        if repeated:
-            self.add(path, "repeated", f"Name each symbol once. Repeated: {_names(repeated)}.")
+        again = repeated(symbols)
+        if again:
+            self.add(path, "repeated", f"Name each symbol once. Repeated: {listed(again)}.")
         return symbols
 
     def one_symbol(self, config: dict[str, Any], config_path: str, seen: set[str]) -> None:
@@ -201,9 +181,9 @@ class _Check:
         if not isinstance(symbol, str):
             self.add(path, "type", "The symbol must be text.")
         elif not self.is_symbol(symbol):
-            self.add(path, "unknown_symbol", f"Copy trading does not support {_shown(symbol)}.")
+            self.add(path, "unknown_symbol", f"Copy trading does not support {shown(symbol)}.")
         elif symbol in seen:
-            self.add(path, "repeated", f"Name each symbol once. Repeated: {_shown(symbol)}.")
+            self.add(path, "repeated", f"Name each symbol once. Repeated: {shown(symbol)}.")
         else:
             seen.add(symbol)
 
@@ -225,11 +205,16 @@ class _Check:
         for name in ("traceValue", *RATIOS):
             self.decimal(config, path, name)
         self.word(
-            config, path, "marginType", MARGIN_TYPES[mode], required=False, what=_in("The margin type", mode)
+            config,
+            path,
+            "marginType",
+            MARGIN_TYPES[mode],
+            required=False,
+            what=in_mode("The margin type", mode),
         )
         if "leverageType" not in config:
             return TRADER
-        what = _in("The leverage type", mode)
+        what = in_mode("The leverage type", mode)
         return self.word(config, path, "leverageType", LEVERAGE_TYPES[mode], required=False, what=what)
 
     def word(
@@ -275,9 +260,9 @@ class _Check:
     def nothing_else(self, holder: dict[str, Any], path: str, known: Collection[str]) -> None:
         for name in holder:
             if name not in known:
-                shown = _shown(str(name))
-                where = f"{path}.{shown}" if path else shown
-                self.add(where, "not_allowed", f"The interface has no setting named {shown}.")
+                known_as = shown(str(name))
+                where = f"{path}.{known_as}" if path else known_as
+                self.add(where, "not_allowed", f"The interface has no setting named {known_as}.")
 
     # Leverages
 
@@ -329,11 +314,9 @@ class _Check:
         if None in named:
             return
         names = [name for name in named if name is not None]
-        repeated = _repeated(names)
-        if repeated:
-            self.add(
-                path, "repeated", f"Set the leverages of each symbol once. Repeated: {_names(repeated)}."
-            )
+        again = repeated(names)
+        if again:
+            self.add(path, "repeated", f"Set the leverages of each symbol once. Repeated: {listed(again)}.")
         self.customs_match(path, set(names), symbols, left_out="symbols" not in config)
 
     def custom(self, item: object, path: str) -> str | None:
@@ -364,9 +347,9 @@ class _Check:
         missing, extra = set(expected) - names, names - set(expected)
         parts = ["The leverages of each symbol must be for exactly the chosen symbols."]
         if missing:
-            parts.append(f"Missing: {_names(missing)}.")
+            parts.append(f"Missing: {listed(missing)}.")
         if extra:
-            parts.append(f"Not chosen: {_names(extra)}.")
+            parts.append(f"Not chosen: {listed(extra)}.")
         self.add(path, "mismatch", " ".join(parts))
 
 
@@ -382,32 +365,3 @@ _IN_RANGE: dict[str, Callable[[Decimal], bool]] = {
     "stopLossRatio": _between("stopLossRatio"),
     "slippageRatio": lambda value: value == 0 or _between("slippageRatio")(value),
 }
-
-
-def _in(what: str, mode: str) -> str:
-    return what if mode == UNIFIED else f"{what} of settings per symbol"
-
-
-def _repeated(names: Iterable[str]) -> list[str]:
-    seen: set[str] = set()
-    again: dict[str, None] = {}
-    for name in names:
-        if name in seen:
-            again[name] = None
-        seen.add(name)
-    return list(again)
-
-
-def _shown(name: str) -> str:
-    """A name from outside, safe and short enough for a sentence."""
-    start = name[: LONGEST_NAME + 1]
-    printable = start if start.isprintable() else start.encode("unicode_escape").decode("ascii")
-    if not printable.strip():
-        return f"“{printable}”"
-    return printable if len(printable) <= LONGEST_NAME else printable[:LONGEST_NAME] + "…"
-
-
-def _names(names: Collection[str]) -> str:
-    ordered = sorted(set(names))
-    text = ", ".join(_shown(name) for name in ordered[:MOST_NAMES])
-    return text if len(ordered) <= MOST_NAMES else f"{text} and {len(ordered) - MOST_NAMES} more"

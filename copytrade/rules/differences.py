@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 
@@ -40,6 +41,29 @@ def differences(before: CopySettings, after: CopySettings) -> list[Difference]:
         found = _changed({"Mode": _mode(old)}, {"Mode": _mode(new)}) + _by_symbol(old, new)
     # Answers that make no sense (two configs for one symbol) may differ in ways that have no words.
     return found or [Difference("Settings", "as they were", "different")]
+
+
+def described(settings: CopySettings) -> list[tuple[str, str]]:
+    """All of the settings as (label, value in words). Where symbols differ, each value names how many have it."""
+    rows = [("Mode", _mode(settings)), ("Symbols", _all_symbols(settings))]
+    if _is_unified(settings):
+        config = settings.configs[0]
+        words = {**_fields(config), **(_leverages(config) if config.leverage_type != SPECIFY else {})}
+        customs = {f"Leverage {c.symbol}": f"{_times(c.long_leverage)} long, {_times(c.short_leverage)} short"
+                   for c in config.custom_leverages if config.leverage_type == SPECIFY}  # fmt: skip
+        return [*rows, *words.items(), *customs.items()]
+    all_words = [{**_fields(config), **_leverages(config)} for config in settings.configs]
+    for label in all_words[0] if all_words else ():
+        counts = Counter(words.get(label, NOT_SET) for words in all_words)
+        one = len(counts) == 1
+        rows.append((label, ", ".join(v if one else f"{v} ({n} of {len(all_words)})" for v, n in counts.most_common())))
+    return rows
+
+
+def _all_symbols(settings: CopySettings) -> str:
+    if _is_unified(settings):
+        return _symbols(settings.configs[0])
+    return ", ".join(config.symbol or "" for config in settings.configs) or "none"
 
 
 def _is_unified(settings: CopySettings) -> bool:
