@@ -29,7 +29,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--order-limit", type=_at_least_zero, default=20, help="orders per 10 s and account; 0 for none"
     )
-    parser.add_argument("--accounts", type=_at_least_zero, default=0, help="load accounts, 2000 at most")
+    parser.add_argument("--accounts", type=_accounts, default=0, help="load accounts, 2000 at most")
     parser.add_argument(
         "--history-by", choices=("close", "open"), default="close", help="the time history goes by"
     )
@@ -69,6 +69,13 @@ def _at_least_zero(text: str) -> int:
     number = int(text)
     if number < 0:
         raise argparse.ArgumentTypeError("must be 0 or more")
+    return number
+
+
+def _accounts(text: str) -> int:
+    number = _at_least_zero(text)
+    if number > 2_000:
+        raise argparse.ArgumentTypeError("must be 2000 or less")
     return number
 
 

@@ -67,6 +67,8 @@ class Exchange:
             answer = self._answer(request, operation, is_time, fault, headers)
         except Refusal as refusal:
             answer = refused(refusal)
+        if fault:
+            answer = self._delivered(answer, fault)
         answer.headers = {**self.limits.weight_headers(root, request.peer, now), **headers, **answer.headers}
         self.calls.end(entry, answer)
         return answer
@@ -85,8 +87,7 @@ class Exchange:
             return Answer(delivery=wire.RESET)
         if is_time:
             skew = self.faults.skew_ms(SERVER_TIME, None, self.venue.clock.now_ms())
-            value, params = {"serverTime": self.venue.clock.now_ms() + skew}, dict[str, Any]()
-            return self._deliver(value, fault, params)
+            return _success({"serverTime": self.venue.clock.now_ms() + skew}, fault, {})
         if operation is None:
             raise Refusal(-1150)
         call = self._checked(request, operation, headers)
@@ -95,9 +96,7 @@ class Exchange:
         with self.venue.lock:
             call = self._at_now(call)
             value = HANDLERS[operation.name](call)
-            return self._deliver(
-                value, fault, call.params
-            )  # encoded under the lock: rows may be the world's own
+            return _success(value, fault, call.params)
 
     def _checked(self, request: Request, operation: Operation, headers: dict[str, str]) -> Call:
         """Signature, permission, counts, form: everything that does not need the world."""
@@ -149,12 +148,8 @@ class Exchange:
         )
         return Answer(status, body, HTML)
 
-    def _deliver(self, value: Any, fault: Fault | None, params: dict[str, Any]) -> Answer:
-        if fault is None:
-            return Answer(200, twists.encode(value))
-        if fault.kind in ROWS:
-            value = twists.twist(value, fault, params)
-        answer = Answer(200, twists.encode(value))
+    def _delivered(self, answer: Answer, fault: Fault) -> Answer:
+        """A whole answer, success or refusal, that is lost or spoiled on its way."""
         if fault.kind == "reset":
             answer.delivery = wire.RESET
         elif fault.kind == "timeout_after":
@@ -190,6 +185,12 @@ class Exchange:
                         pass  # refused late: nobody is there to be told
 
         return run
+
+
+def _success(value: Any, fault: Fault | None, params: dict[str, Any]) -> Answer:
+    if fault and fault.kind in ROWS:
+        value = twists.twist(value, fault, params)
+    return Answer(200, twists.encode(value))
 
 
 def refused(refusal: Refusal) -> Answer:

@@ -72,6 +72,8 @@ class Fault:
     def fits(self, operation: str, key: str | None, now_ms: int) -> bool:
         if self.operation not in ("*", operation) or self.key not in (None, key):
             return False
+        if self.kind == "key_pending" and operation == SERVER_TIME:
+            return False  # that one asks for no key
         return not self.spent and (self.until_ms is None or now_ms < self.until_ms)
 
     @property

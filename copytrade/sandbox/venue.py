@@ -45,7 +45,7 @@ class Venue:
             self.clock = Clock(kept["offset_ms"])
         self._build(kept["start_ms"] if kept else start_ms or self.clock.now_ms())
         if kept:
-            self._restore(kept)
+            self._try_to_restore(kept)
 
     def _build(self, start_ms: int) -> None:
         options = self.options
@@ -102,6 +102,14 @@ class Venue:
             "settings": self.world.settings_log(),
             "books": {account: book.state() for account, book in self._books.items() if book.orders},
         }
+
+    def _try_to_restore(self, kept: dict[str, Any]) -> None:
+        try:
+            self._restore(kept)
+        except (KeyError, ValueError, TypeError, ArithmeticError) as error:
+            statefile.set_aside(str(self.options.state), f"it does not fit these flags ({error!r})")
+            self.clock = Clock()
+            self._build(self.clock.now_ms())
 
     def _restore(self, kept: dict[str, Any]) -> None:
         self.world.load(kept["settings"])

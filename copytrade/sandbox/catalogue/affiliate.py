@@ -1,0 +1,126 @@
+"""The six affiliate operations."""
+
+from __future__ import annotations
+
+from .rows import SPOT_ROOT, Operation, Param, moment, page, size
+
+COIN = Param("coin", "choice", choices=("USDT", "BTC"), about="The asset.")
+UID = Param("uid", "long", low=0, about="An invited user's UID.")
+NINETY_DAYS = (
+    UID,
+    moment("startTime", "Within the last 365 days; 90 days before endTime when left out."),
+    moment("endTime", "Later than startTime, at most 90 days; now when left out."),
+    page(),
+    size(),
+)
+WALLETS = ("SPOT", "FUND")
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "affiliate_commissions",
+        "GET",
+        "/api/v3/rebate/affiliate/getAffiliateCommission",
+        SPOT_ROOT,
+        "",
+        "Readonly",
+        20,
+        "AffiliateCommissions",
+        "Commissions of the affiliate",
+        tag="Affiliate",
+        params=(
+            UID,
+            moment("startTime", "7 days before now when left out; at most 3 months before endTime."),
+            moment("endTime", "Now when left out."),
+            COIN,
+            Param("productType", "choice", choices=("SPOT", "FUTURES"), default="SPOT"),
+            page(),
+            size(),
+        ),
+    ),
+    Operation(
+        "affiliate_users",
+        "GET",
+        "/api/v3/rebate/affiliate/getAffiliateUIDs",
+        SPOT_ROOT,
+        "",
+        "Readonly",
+        20,
+        "AffiliateUsers",
+        "Users invited by the affiliate",
+        NINETY_DAYS,
+        tag="Affiliate",
+    ),
+    Operation(
+        "affiliate_trades_and_assets",
+        "GET",
+        "/api/v3/rebate/affiliate/getChannelUserTradeAndAsset",
+        SPOT_ROOT,
+        "",
+        "Readonly",
+        20,
+        "AffiliateTradesAndAssets",
+        "What invited users traded and moved",
+        NINETY_DAYS,
+        tag="Affiliate",
+    ),
+    Operation(
+        "internal_withdrawals",
+        "GET",
+        "/api/v3/rebate/affiliate/getInternalWithdrawalStatus",
+        SPOT_ROOT,
+        "",
+        "Readonly",
+        100,
+        "InternalWithdrawals",
+        "Internal withdrawals of the past month",
+        tag="Affiliate",
+        params=(
+            Param("withdrawID", "text", about="One withdrawal."),
+            COIN,
+            moment("startTime", "Within the past 31 days."),
+            moment("endTime", "Within the past 31 days."),
+            Param("fromAccountType", "choice", choices=WALLETS, default="SPOT"),
+            Param("toAccountType", "choice", choices=WALLETS, default="SPOT"),
+            page(),
+            size(high=200),
+        ),
+    ),
+    Operation(
+        "sub_affiliates",
+        "POST",
+        "/api/v3/rebate/affiliate/querySubChannelTransactions",
+        SPOT_ROOT,
+        "",
+        "Readonly",
+        10,
+        "SubAffiliates",
+        "Figures of sub-affiliates",
+        tag="Affiliate",
+        only="affiliate",
+        params=(
+            Param("subUid", "long", low=0, about="A sub-affiliate's UID."),
+            moment("startTime", "May be null."),
+            moment("endTime", "May be null."),
+            Param("productType", "choice", required=True, choices=("SPOT", "FUTURES")),
+            page("pageNum"),
+            size(),
+        ),
+    ),
+    Operation(
+        "deal_data",
+        "GET",
+        "/api/v3/agency/getDealData",
+        SPOT_ROOT,
+        "",
+        "Readonly",
+        10,
+        "DealData",
+        "Deal volume of direct customers",
+        tag="Affiliate",
+        params=(
+            Param("userIds", "longs", about="Repeated; every direct user when left out."),
+            Param("startTime", "date", about="UTC date, yyyy-MM-dd."),
+            Param("endTime", "date", about="UTC date, yyyy-MM-dd."),
+        ),
+    ),
+)
