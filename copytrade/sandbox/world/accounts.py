@@ -9,7 +9,7 @@ from copytrade.rules import FIXED, PER_SYMBOL, SPECIFY, UNIFIED, CopySettings, C
 from copytrade.rules import TRADER as AS_TRADER
 
 from .book import Bond
-from .prices import DAY
+from .prices import DAY, origin_of
 from .symbols import CONTRACTS
 from .traders import DOUBLE, EMBER, GAMMA, LANTERN, NORTHWIND, QUIET, TRADERS, Trader
 
@@ -89,8 +89,8 @@ def _gamma_settings() -> CopySettings:
         fixed = index % 2 == 1
         configs.append(
             TraceConfig(
-                symbol, None, "percent" if major else "amount", Decimal("0.15" if major else "120"),
-                Decimal(1500 if major else 600), Decimal("0.6" if index % 3 else "0"), Decimal("0.4"),
+                symbol, None, "percent" if major else "amount", Decimal("0.08" if major else "50"),
+                Decimal(600 if major else 300), Decimal("0.6" if index % 3 else "0"), Decimal("0.4"),
                 Decimal("0.005" if major else "0"), AS_TRADER, FIXED if fixed else AS_TRADER,
                 10 if fixed else None, 8 if fixed else None,
             )
@@ -98,8 +98,8 @@ def _gamma_settings() -> CopySettings:
     return CopySettings(PER_SYMBOL, tuple(configs))
 
 
-def follower_bonds(start_ms: int) -> dict[Trader, Bond]:
-    """The follower's past and present, days counted from the start of the world."""
+def follower_bonds(origin: int) -> dict[Trader, Bond]:
+    """The follower's past and present, days counted from the origin."""
 
     def bond(
         since: float,
@@ -108,7 +108,7 @@ def follower_bonds(start_ms: int) -> dict[Trader, Bond]:
         money: list[tuple[float, int]],
     ) -> Bond:
         def at(days: float) -> int:
-            return start_ms + int(days * DAY)
+            return origin + int(days * DAY)
 
         return Bond(
             at(since),
@@ -126,16 +126,16 @@ def follower_bonds(start_ms: int) -> dict[Trader, Bond]:
     return {
         NORTHWIND: bond(-214, None, [
             (-214, unified(north[:4], "percent", "0.1", slippage="0.01", leverages=(5, 5))),
-            (-121, unified(north, "percent", "0.2", hold="2500", take="0.9", stop="0.35", slippage="0.005",
+            (-121, unified(north, "percent", "0.14", hold="2500", take="0.9", stop="0.35", slippage="0.005",
                            leverages=careful)),
         ], [(-214, 3_000), (-121, 3_000)]),
         DOUBLE: bond(-176, None, [
-            (-176, unified(DOUBLE.symbols, "amount", "100", slippage="0.005", margin="cross", leverages=(5, 5))),
+            (-176, unified(DOUBLE.symbols, "amount", "150", slippage="0.005", margin="cross", leverages=(5, 5))),
         ], [(-176, 4_000)]),
-        GAMMA: bond(-104, None, [(-104, _gamma_settings())], [(-104, 5_000)]),
+        GAMMA: bond(-104, None, [(-104, _gamma_settings())], [(-104, 2_500)]),
         QUIET: bond(-206, None, [
-            (-206, unified(QUIET.symbols, "percent", "0.25", hold="4000", slippage="0.01")),
-        ], [(-206, 3_500)]),
+            (-206, unified(QUIET.symbols, "percent", "0.15", hold="3000", slippage="0.01")),
+        ], [(-206, 2_500)]),
         EMBER: bond(-209, -117, [
             (-209, unified(EMBER.symbols, "percent", "0.1", slippage="0.01", leverages=(10, 10))),
             (-160, unified(EMBER.symbols, "percent", "0.05", stop="0.5", slippage="0.01", leverages=(5, 5))),
@@ -146,12 +146,12 @@ def follower_bonds(start_ms: int) -> dict[Trader, Bond]:
     }  # fmt: skip
 
 
-def load_bonds(name: str, start_ms: int) -> dict[Trader, Bond]:
+def load_bonds(name: str, origin: int) -> dict[Trader, Bond]:
     """A load account's: two or three of the active traders, its own settings, a history of some days."""
     rng = Random(f"bonds:{name}")
     bonds = {}
     for trader in rng.sample(TRADERS[:4], rng.choice((2, 3))):
-        since = start_ms - rng.randrange(6, 21) * DAY - rng.randrange(DAY)
+        since = origin - rng.randrange(6, 21) * DAY - rng.randrange(DAY)
         if trader is GAMMA and rng.random() < 0.5:
             settings = _gamma_settings()
         else:
@@ -174,5 +174,5 @@ def load_bonds(name: str, start_ms: int) -> dict[Trader, Bond]:
 def bonds_of(name: str, start_ms: int) -> dict[Trader, Bond]:
     """Whom the account follows at the start. Lead and affiliate accounts follow nobody."""
     if name == FOLLOWER:
-        return follower_bonds(start_ms)
-    return {} if name in _NUMBERS else load_bonds(name, start_ms)
+        return follower_bonds(origin_of(start_ms))
+    return {} if name in _NUMBERS else load_bonds(name, origin_of(start_ms))

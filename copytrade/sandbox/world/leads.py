@@ -15,7 +15,7 @@ from operator import attrgetter
 from random import Random
 from typing import NamedTuple
 
-from .prices import DAY, HOUR, MINUTE, SECOND, Market
+from .prices import DAY, HOUR, MINUTE, SECOND, Market, origin_of
 from .symbols import CONTRACTS
 from .traders import Trader
 
@@ -52,11 +52,11 @@ class LeadOrder:
 class Hand:
     """A trader at work in one slot: his dice, and the market that he looks at."""
 
-    def __init__(self, trader: Trader, market: Market, rng: Random, start_ms: int) -> None:
+    def __init__(self, trader: Trader, market: Market, rng: Random, origin_ms: int) -> None:
         self.trader = trader
         self.market = market
         self.rng = rng
-        self.start_ms = start_ms
+        self.origin_ms = origin_ms
 
     def wait(self, mean_ms: float) -> int:
         """A gap between orders, never quite nothing."""
@@ -84,6 +84,7 @@ class Hand:
         notional: float,
         take: float = 0,
         stop: float = 0,
+        leverage: int | None = None,
         live: bool = False,
     ) -> LeadOrder:
         """An order of about `notional` USDT, closed at `close_ms` or earlier at `take` / `stop` (fractions)."""
@@ -94,7 +95,7 @@ class Hand:
         target = contract.price(float(price) * (1 + up * take)) if take else None
         guard = contract.price(float(price) * (1 - up * stop)) if stop else None
         end = None if close_ms is None else self._end(symbol, open_ms, close_ms, target, guard)
-        leverage = self.rng.choice(self.trader.leverages)
+        leverage = leverage or self.rng.choice(self.trader.leverages)
         return LeadOrder(
             self.trader, symbol, side, leverage, max(size, contract.step), price,
             open_ms, end, target, guard, live,
@@ -118,7 +119,7 @@ class Hand:
 def swing(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
     """Positions of hours to a day, stops always set, profits taken at about one and a half of the risk."""
     while True:
-        now += hand.wait(11 * HOUR)
+        now += hand.wait(24 * HOUR)
         if end is not None and now >= end:
             return
         symbol = hand.rng.choice(hand.trader.symbols)
@@ -132,16 +133,28 @@ def swing(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
         now = order.closed_ms
 
 
+def core(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
+    """One position at a time, held for days, the next one soon after."""
+    while end is None or now < end:
+        now += hand.wait(2 * HOUR)
+        symbol = hand.rng.choice(hand.trader.symbols[:3])
+        leave = now + hand.between(4 * DAY, 14 * DAY)
+        side = hand.side(symbol, now, leave, hand.trader.right)
+        order = hand.order(symbol, side, now, leave, notional=hand.trader.notional * 0.4, leverage=3)
+        yield order
+        now = order.closed_ms
+
+
 def scalp(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
     """Many positions of minutes, in bursts when he is awake (06:00 to 22:00 UTC)."""
     while end is None or now < end:
-        now += hand.wait(1.35 * HOUR)
+        now += hand.wait(2.6 * HOUR)
         if not 6 <= now // HOUR % 24 < 22:
             now = now // DAY * DAY + (30 if now // HOUR % 24 >= 22 else 6) * HOUR + hand.wait(HOUR)
         symbol = hand.rng.choice(hand.trader.symbols)
-        leave = now + hand.between(4 * MINUTE, 50 * MINUTE)
+        leave = now + hand.between(6 * MINUTE, 75 * MINUTE)
         side = hand.side(symbol, now, leave, hand.trader.right)
-        order = hand.order(symbol, side, now, leave, notional=hand.trader.notional, take=0.012, stop=0.008)
+        order = hand.order(symbol, side, now, leave, notional=hand.trader.notional, take=0.02, stop=0.012)
         yield order
         now = order.closed_ms
 
@@ -158,67 +171,94 @@ def harbor(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
         order = hand.order(symbol, side, now, leave, notional=hand.trader.notional, take=0.09, stop=0.05)
         yield order
         now = order.closed_ms + hand.wait(0.5 * DAY)
-    yield hand.order("BTCUSDT", "LONG", last, None, notional=hand.trader.notional)
+    yield hand.order("BTCUSDT", "LONG", last, None, notional=hand.trader.notional, leverage=2)
 
 
-STORMS = (-168, -112, -43)  # days from the start; then every 60 days
-_STORM = 3 * DAY
+SIDES = ("LONG", "SHORT")
+STORMS = (-161, -104, -41)  # days from the origin; then every 60 days
+_STORM = 7 * DAY
 
 
-def _in_storm(since_start: int) -> bool:
-    if since_start < 0:
-        return any(day * DAY <= since_start < day * DAY + _STORM for day in STORMS)
-    return since_start % (60 * DAY) >= 57 * DAY
+def _in_storm(since: int) -> bool:
+    if since < 0:
+        return any(day * DAY <= since < day * DAY + _STORM for day in STORMS)
+    return since % (60 * DAY) >= 53 * DAY
 
 
 def martingale(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
-    """Takes every small profit, never a loss: what goes wrong is kept, and added to, until it must go."""
+    """Takes every small profit, never a loss: what goes wrong is kept, and added to, until it must go.
+
+    In a storm he loses what he had won, and somewhat more, at one blow.
+    """
+    won = 0.0  # so far, in parts of an order
     while end is None or now < end:
-        now += hand.wait(9 * HOUR)
+        now += hand.wait(24 * HOUR)
         symbol = hand.rng.choice(hand.trader.symbols)
-        storm = _in_storm(now - hand.start_ms)
-        group = min(
-            (_group(hand, symbol, side, now) for side in ("LONG", "SHORT")),
-            key=lambda orders: (orders[0].closed_ms) * (-1 if storm else 1),
-        )
-        if not storm and hand.rng.random() > hand.trader.right:
-            group = _group(hand, symbol, hand.rng.choice(("LONG", "SHORT")), now)
+        if _in_storm(now - hand.origin_ms):
+            blows = [
+                _group(hand, _first(hand, name, side, now)) for name in hand.trader.symbols for side in SIDES
+            ]
+            group = min(blows, key=lambda blow: abs(won + _result(blow) + 0.6))
+        else:
+            both = [_first(hand, symbol, side, now) for side in SIDES]
+            lucky = hand.rng.random() < hand.trader.right
+            group = _group(hand, min(both, key=_closed_ms) if lucky else hand.rng.choice(both))
         yield from group
+        won += _result(group)
         now = group[0].closed_ms
 
 
-def _group(hand: Hand, symbol: str, side: str, now: int) -> list[LeadOrder]:
-    """A position and what is added to it: each add sold at its own small profit, the rest when all is lost."""
+def _closed_ms(order: LeadOrder) -> int:
+    return order.closed_ms
+
+
+def _result(group: list[LeadOrder]) -> float:
+    """What orders of one size bring together, in parts of that size, after about the costs of a copy."""
+    total = 0.0
+    for order in group:
+        left = order.price if order.end is None else order.end.price
+        gain = float((left - order.price) / order.price) * (1 if order.side == "LONG" else -1)
+        total += (gain if gain < 0 else gain * 0.9) - 0.0013
+    return total
+
+
+def _first(hand: Hand, symbol: str, side: str, now: int) -> LeadOrder:
     sigma = CONTRACTS[symbol].sigma
-    take = max(0.007, 1.4 * sigma)
-    first = hand.order(
-        symbol, side, now, now + 17 * DAY, notional=hand.trader.notional, take=take, stop=22 * sigma
-    )
+    return hand.order(
+        symbol, side, now, now + 17 * DAY,
+        notional=hand.trader.notional, take=max(0.0055, sigma), stop=26 * sigma,
+    )  # fmt: skip
+
+
+def _group(hand: Hand, first: LeadOrder) -> list[LeadOrder]:
+    """An order and what is added while it goes wrong: each add sold at its own small profit, the rest given up."""
     group = [replace(first, stop_loss=None)]  # nobody sees the point where he gives up
-    end = first.closed_ms
-    up = 1 if side == "LONG" else -1
-    since = now
-    for add in (1, 2, 3, 4):
-        level = CONTRACTS[symbol].price(float(first.price) * (1 - up * add * 4.5 * sigma))
-        hit = hand.market.crossing(
-            symbol, since + SECOND, end, None if up > 0 else level, level if up > 0 else None
-        )
+    sigma, end = CONTRACTS[first.symbol].sigma, first.closed_ms
+    up = 1 if first.side == "LONG" else -1
+    since = first.open_ms
+    for add in range(1, 8):
+        level = CONTRACTS[first.symbol].price(float(first.price) * (1 - up * add * 3.2 * sigma))
+        upper, lower = (None, level) if up > 0 else (level, None)
+        hit = hand.market.crossing(first.symbol, since + SECOND, end, upper, lower)
         if hit is None or hit[0] + HOUR >= end:
             break
         since = hit[0] + add
-        size = hand.trader.notional * 1.25**add
-        group.append(hand.order(symbol, side, since, end, notional=size, take=take * 1.5))
+        added = hand.order(
+            first.symbol, first.side, since, end,
+            notional=hand.trader.notional * 1.2**add, take=max(0.008, 1.5 * sigma),
+        )  # fmt: skip
+        group.append(added)
     return group
 
 
-def live(hand: Hand, speed: float) -> Iterator[LeadOrder]:
+def live(hand: Hand, start_ms: int, speed: float) -> Iterator[LeadOrder]:
     """The stream from the start on: small, short positions, one each `live_gap_s` / speed seconds.
 
     The longer the world runs the rarer they get (to a sixth), so that a demo left alone does not drown.
     """
-    now = hand.start_ms
+    now = start_ms
     while True:
-        slower = min(6.0, 1 + (now - hand.start_ms) / (4 * HOUR))
+        slower = min(6.0, 1 + (now - start_ms) / (4 * HOUR))
         gap = hand.trader.live_gap_s * SECOND * slower / speed
         now += int(hand.rng.expovariate(1 / gap)) + 1
         yield _live_order(hand, now, max(20 * SECOND, gap))
@@ -227,13 +267,13 @@ def live(hand: Hand, speed: float) -> Iterator[LeadOrder]:
 def _live_order(hand: Hand, now: int, gap: float) -> LeadOrder:
     rng = hand.rng
     choices = []
-    for _ in range(6):
+    for _ in range(16):
         symbol = rng.choice(hand.trader.symbols)
-        leave = now + int(gap * rng.uniform(1.5, 9))
+        leave = now + int(gap * rng.uniform(3, 14))
         choices.append((hand.move(symbol, now, leave), symbol, leave))
     choices.sort(key=lambda choice: abs(choice[0]))
-    good = rng.random() < hand.trader.right
-    move, symbol, leave = choices[-1] if good else choices[3]
+    good = rng.random() < hand.trader.live_right
+    move, symbol, leave = choices[-1] if good else choices[9]
     side = "LONG" if (move > 0) == good else "SHORT"
     return hand.order(symbol, side, now, leave, notional=hand.trader.live_notional, live=True)
 
@@ -252,15 +292,18 @@ class Tape:
     def __init__(self, trader: Trader, market: Market, seed: int, start_ms: int, speed: float) -> None:
         self.orders: list[LeadOrder] = []
         first, last = trader.active
-        begin = start_ms + int(first * DAY)
-        end = None if last is None else start_ms + int(last * DAY)
+        origin = origin_of(start_ms)
+        begin = origin + int(first * DAY)
+        end = None if last is None else origin + int(last * DAY)
 
         def hand(name: str) -> Hand:
-            return Hand(trader, market, Random(f"{seed}:{trader.trader_id}:{name}"), start_ms)
+            return Hand(trader, market, Random(f"{seed}:{trader.trader_id}:{name}"), origin)
 
         streams = [STYLES[trader.style](hand(str(slot)), begin, end) for slot in range(trader.slots)]
+        if trader.core:
+            streams.append(core(hand("core"), begin, end))
         if trader.live_gap_s and speed > 0:
-            streams.append(live(hand("live"), speed))
+            streams.append(live(hand("live"), start_ms, speed))
         self._source = merge(*streams, key=attrgetter("open_ms"))
         self._done = False
 

@@ -1,7 +1,7 @@
 """Prices: one path for each contract, the same for the same seed and start, without beginning or end.
 
-The log price is a mean-reverting walk of hourly steps from the UTC midnight before the start, where it has
-the contract's level, forwards and backwards. Between the hours lies a bridge of 64 pieces whose distance
+The log price is a mean-reverting walk of hourly steps from the origin (the UTC midnight before the start),
+where it has the contract's level, forwards and backwards. Between the hours lies a bridge of 64 pieces whose distance
 from the straight line is bounded, so that a search for a crossing may skip most hours. A small wiggle of
 five-second pieces makes the price move between the pieces.
 """
@@ -12,6 +12,7 @@ import math
 from array import array
 from decimal import Decimal
 from random import Random
+from typing import NamedTuple
 
 from .symbols import CONTRACTS, Contract
 
@@ -26,7 +27,14 @@ _PULL = 0.0006  # of the distance from the level, an hour
 _AMPLITUDE = math.sqrt(3) / 2  # of the first displacement, in sigmas; halves in variance each level
 _BOUND = _AMPLITUDE / (1 - math.sqrt(0.5))  # the most a bridge can leave its line, in sigmas
 _KEPT = 12_000  # bridges in memory
+_SHIFT = 1 << 40  # keeps hours before the origin positive
 _MASK = (1 << 64) - 1
+
+
+def origin_of(start_ms: int) -> int:
+    """The UTC midnight before the start. A seed's past is one story, told up to this midnight: a world that is
+    started again on the same day has the same past, and on another day the same one, days later."""
+    return start_ms // DAY * DAY
 
 
 def mix(value: int) -> int:
@@ -37,6 +45,14 @@ def mix(value: int) -> int:
     return value ^ (value >> 31)
 
 
+class Bridge(NamedTuple):
+    """The path within an hour: 65 nodes, both ends included, and their range."""
+
+    nodes: array[float]
+    low: float
+    high: float
+
+
 class _Weather:
     """What all contracts share on a day: how restless it is, and 24 steps of the market."""
 
@@ -45,6 +61,7 @@ class _Weather:
         self._days: dict[int, tuple[float, list[float]]] = {}
 
     def day(self, day: int) -> tuple[float, list[float]]:
+        """(restlessness, steps) of a day, counted from the origin."""
         known = self._days.get(day)
         if known is None:
             rng = Random(f"{self._seed}:market:{day}")
@@ -64,7 +81,7 @@ class _Path:
         self._weather = weather
         self._ahead = array("d", [0.0])
         self._behind = array("d", [0.0])
-        self._bridges: dict[int, array[float]] = {}
+        self._bridges: dict[int, Bridge] = {}
 
     def _steps(self, day: int) -> list[float]:
         restless, market = self._weather.day(day)
@@ -79,25 +96,25 @@ class _Path:
         index = hour - self._anchor
         if index >= 0:
             while index >= len(self._ahead):
-                for step in self._steps((self._anchor + len(self._ahead) - 1) // 24):
+                for step in self._steps((len(self._ahead) - 1) // 24):
                     self._ahead.append(self._ahead[-1] * (1 - _PULL) + step)
             return self._ahead[index]
         while -index >= len(self._behind):
-            for step in self._steps((self._anchor - len(self._behind)) // 24):
+            for step in self._steps(-len(self._behind) // 24):
                 self._behind.append(self._behind[-1] * (1 - _PULL) - step)
         return self._behind[-index]
 
     def sigma(self, hour: int) -> float:
-        return self.contract.sigma * self._weather.day(hour // 24)[0]
+        return self.contract.sigma * self._weather.day((hour - self._anchor) // 24)[0]
 
-    def bridge(self, hour: int) -> array[float]:
-        """The 65 nodes of an hour, both ends included."""
+    def bridge(self, hour: int) -> Bridge:
+        """The path within an hour."""
         known = self._bridges.get(hour)
         if known is not None:
             return known
         nodes = array("d", bytes(8 * (_PIECES + 1)))
         nodes[0], nodes[_PIECES] = self.node(hour), self.node(hour + 1)
-        draw = Random(self.salt ^ hour).random
+        draw = Random(self.salt ^ (hour - self._anchor + _SHIFT)).random
         swing = self.sigma(hour) * _AMPLITUDE
         step = _PIECES
         while step > 1:
@@ -108,11 +125,11 @@ class _Path:
             step = half
         if len(self._bridges) >= _KEPT:
             self._bridges.clear()
-        self._bridges[hour] = nodes
-        return nodes
+        made = self._bridges[hour] = Bridge(nodes, min(nodes), max(nodes))
+        return made
 
     def wiggle(self, at_ms: int) -> float:
-        left, part = divmod(at_ms, _WIGGLE)
+        left, part = divmod(at_ms - self._anchor * HOUR, _WIGGLE)
         first = mix(self.salt ^ (left * 2 + 1)) / _MASK - 0.5
         second = mix(self.salt ^ (left * 2 + 3)) / _MASK - 0.5
         return 0.05 * self.contract.sigma * (first + (second - first) * part / _WIGGLE)
@@ -122,7 +139,7 @@ class Market:
     """All paths of a world. Pure: the answers depend on (seed, day of start) and the question alone."""
 
     def __init__(self, seed: int, start_ms: int) -> None:
-        anchor = start_ms // DAY * 24
+        anchor = origin_of(start_ms) // HOUR
         weather = _Weather(seed)
         self._paths = {
             symbol: _Path(seed, contract, anchor, weather) for symbol, contract in CONTRACTS.items()
@@ -131,7 +148,7 @@ class Market:
     def log(self, symbol: str, at_ms: int) -> float:
         """The log distance from the contract's level, without the wiggle."""
         hour, part = divmod(at_ms, HOUR)
-        nodes = self._paths[symbol].bridge(hour)
+        nodes = self._paths[symbol].bridge(hour).nodes
         piece, rest = divmod(part / _PIECE, 1)
         i = int(piece)
         return nodes[i] + (nodes[i + 1] - nodes[i]) * rest
@@ -149,20 +166,21 @@ class Market:
 
         Returns (ms, the level reached), or None when neither is; None for a level: not looked for.
         """
-        levels = {True: upper, False: lower}
         path = self._paths[symbol]
         high = math.log(float(upper) / path.contract.level) if upper is not None else math.inf
         low = math.log(float(lower) / path.contract.level) if lower is not None else -math.inf
-        hour = start_ms // HOUR
-        while hour * HOUR < end_ms:
+        for hour in range(start_ms // HOUR, (end_ms - 1) // HOUR + 1):
             first, last = path.node(hour), path.node(hour + 1)
             reach = _BOUND * path.sigma(hour)
-            if max(first, last) + reach >= high or min(first, last) - reach <= low:
-                found = _scan(path.bridge(hour), hour * HOUR, start_ms, end_ms, high, low)
-                level = levels[found[1]] if found is not None else None
-                if found is not None and level is not None:
-                    return found[0], level
-            hour += 1
+            if max(first, last) + reach < high and min(first, last) - reach > low:
+                continue
+            bridge = path.bridge(hour)
+            if bridge.high < high and bridge.low > low:
+                continue
+            found = _scan(bridge.nodes, hour * HOUR, start_ms, end_ms, high, low)
+            level = None if found is None else upper if found[1] else lower
+            if found is not None and level is not None:
+                return found[0], level
         return None
 
 

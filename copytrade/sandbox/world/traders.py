@@ -19,35 +19,37 @@ class Trader:
     slots: int  # positions he may hold at a time
     right: float  # how often he sees the next move
     followers: int  # at the beginning
-    active: tuple[float, float | None] = (-236.0, None)  # days from the start of the world
+    active: tuple[float, float | None] = (-236.0, None)  # days from the origin, see prices.py
+    core: bool = False  # keeps one long position beside the others
     live_gap_s: float = 0.0  # between live orders at speed 1; 0 = none
     live_notional: int = 0
+    live_right: float = 0.5  # how often right in the live stream
 
 
 NORTHWIND = Trader(
     0, 702345678901234567, "Northwind Steady", "swing",
     ("BTCUSDT", "ETHUSDT", "SOLUSDT", "BNBUSDT", "LINKUSDT", "LTCUSDT"),
-    (5, 6, 8), 18_000, 2, 0.63, 312, live_gap_s=26, live_notional=9_000,
+    (5, 6, 8), 18_000, 2, 0.71, 312, core=True, live_gap_s=26, live_notional=3_600, live_right=0.76,
 )  # fmt: skip
 DOUBLE = Trader(
     1, 703118842905517391, "Double or Nothing", "martingale",
     ("BTCUSDT", "ETHUSDT", "SOLUSDT", "DOGEUSDT", "XRPUSDT", "AVAXUSDT"),
-    (15, 20, 25), 24_000, 3, 0.93, 1_840, live_gap_s=30, live_notional=9_000,
+    (15, 20, 25), 24_000, 3, 0.93, 1_840, live_gap_s=30, live_notional=5_000, live_right=0.82,
 )  # fmt: skip
 GAMMA = Trader(
     2, 704560917733280453, "Gamma Scalps", "scalp",
     ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT", "ADAUSDT", "AVAXUSDT", "SUIUSDT"),
-    (10, 12, 15, 20), 12_000, 1, 0.60, 655, active=(-118.0, None), live_gap_s=24, live_notional=8_000,
+    (10, 12, 15, 20), 12_000, 1, 0.72, 655, active=(-118.0, None), live_gap_s=24, live_notional=4_000, live_right=0.66,
 )  # fmt: skip
 QUIET = Trader(
     3, 705902214468071629, "Quiet Harbor", "harbor",
     ("BTCUSDT", "ETHUSDT", "BNBUSDT", "LTCUSDT", "TRXUSDT"),
-    (2, 3), 10_000, 1, 0.60, 208, active=(-236.0, -33.0),
+    (2, 3), 10_000, 1, 0.64, 208, active=(-236.0, -33.0),
 )  # fmt: skip
 EMBER = Trader(
     4, 706077345120998743, "Ember Fund", "swing",
     ("ETHUSDT", "SOLUSDT", "ADAUSDT", "SUIUSDT", "DOTUSDT"),
-    (10, 12, 15), 15_000, 1, 0.44, 94, active=(-236.0, -100.0),
+    (10, 12, 15), 15_000, 1, 0.50, 94, active=(-236.0, -100.0),
 )  # fmt: skip
 LANTERN = Trader(
     5, 707441906358127865, "Lantern Fade", "swing",
