@@ -259,9 +259,11 @@ def read_back(change_id: int, delays: Sequence[float] = READ_BACK_AFTER) -> str:
     )
 
 
-def take_up(now: datetime, limit: int = 50) -> list[int]:
+def take_up(now: datetime | None = None, limit: int = 50) -> list[int]:
     """The changes that wait for somebody: confirmed but unsent, to be looked at, or left by a dead sender."""
-    due = SettingsChange.objects.filter(state__in=SettingsChange.OPEN_STATES, look_again_at__lte=now)
+    due = SettingsChange.objects.filter(
+        state__in=SettingsChange.OPEN_STATES, look_again_at__lte=now or timezone.now()
+    )
     return list(due.order_by("look_again_at").values_list("pk", flat=True)[:limit])
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 
-import redis
 from django.conf import settings
 
 from . import keys
@@ -61,9 +60,7 @@ def limiter() -> RedisLimiter:
 
 @lru_cache(maxsize=2)
 def _limiter(url: str) -> RedisLimiter:
-    return RedisLimiter(
-        redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2), egress="default"
-    )
+    return RedisLimiter.from_url(url)  # its own connection, which gives up at once when Redis is away
 
 
 def _credentials(account: Account) -> Credentials:

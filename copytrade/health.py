@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from django.db.models import F
 from django.utils import timezone
 
-from .exchange.errors import Unauthorized
+from .exchange.errors import ExchangeError, Rejected, Unauthorized
 from .models import Account
 
 NEW_KEY_PATIENCE = timedelta(minutes=15)
@@ -32,11 +32,15 @@ def succeeded(account: Account, now: datetime | None = None) -> None:
     _store(account, fields)
 
 
-def failed(account: Account, error: Exception, now: datetime | None = None) -> None:
+def failed(
+    account: Account, error: ExchangeError, now: datetime | None = None, *, reading: bool = False
+) -> None:
     """Count a refused key; other errors say nothing about the account and change nothing.
 
+    `reading`: a permission that a reading lacks counts as well, since nothing can be read without it.
     Which of key, secret, passphrase, clock or address is at fault is in the error's sentence."""
-    if not isinstance(error, Unauthorized):
+    lacks_reading = reading and isinstance(error, Rejected) and error.fault == "permission"
+    if not isinstance(error, Unauthorized) and not lacks_reading:
         return
     now = now or timezone.now()
     Account.objects.filter(pk=account.pk).update(refusals=F("refusals") + 1)

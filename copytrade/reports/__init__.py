@@ -4,15 +4,14 @@
 """
 
 from .freshness import Freshness, Reading, freshness
+from .history import HistoryPage, HistoryTotals, history_page
 from .orders import (
     Filters,
     Group,
-    HistoryPage,
     OpenOrder,
     OpenOverview,
     Totals,
     choices,
-    history_page,
     open_order,
     open_overview,
 )
@@ -34,6 +33,7 @@ __all__ = [
     "Freshness",
     "Group",
     "HistoryPage",
+    "HistoryTotals",
     "OpenOrder",
     "OpenOverview",
     "Overview",

@@ -1,4 +1,4 @@
-"""Open copies with their totals, and the history with its filters and key."""
+"""Open copies with their totals, and the filters that open copies and history share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal, DivisionByZero, InvalidOperation
 
-from django.db.models import Count, F, Max, Q, QuerySet, Sum
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from copytrade.models import TrackingOrder, Trader, User
@@ -29,6 +29,9 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     result: str = ""
+
+
+NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True)
@@ -77,26 +80,6 @@ class OpenOverview:
     missing: int  # gone from the open list and not yet in the history; not among `orders`
 
 
-@dataclass(frozen=True)
-class HistoryTotals:
-    """Of everything that the filters match, not of one page."""
-
-    n: int
-    net: Decimal
-    gross: Decimal
-    wins: int
-    losses: int
-
-
-@dataclass(frozen=True)
-class HistoryPage:
-    """`next` is the key of the next page (give it as `after`), "" on the last one."""
-
-    orders: list[TrackingOrder]
-    totals: HistoryTotals
-    next: str
-
-
 def orders_of(user: User) -> QuerySet[TrackingOrder]:
     return TrackingOrder.objects.filter(account__owner=user)
 
@@ -110,7 +93,7 @@ def choices(user: User) -> dict[str, list]:
     return {"traders": traders, "symbols": list(symbols)}
 
 
-def _filtered(rows: QuerySet[TrackingOrder], filters: Filters) -> QuerySet[TrackingOrder]:
+def filtered(rows: QuerySet[TrackingOrder], filters: Filters) -> QuerySet[TrackingOrder]:
     if filters.trader is not None:
         rows = rows.filter(trader_id=filters.trader)
     if filters.account is not None:
@@ -122,10 +105,10 @@ def _filtered(rows: QuerySet[TrackingOrder], filters: Filters) -> QuerySet[Track
     return rows
 
 
-def open_overview(user: User, filters: Filters = Filters(), now: datetime | None = None) -> OpenOverview:
+def open_overview(user: User, filters: Filters = NO_FILTERS, now: datetime | None = None) -> OpenOverview:
     """The copies that the exchange's open list held at its last reading, newest first. Two queries."""
     now = now or timezone.now()
-    rows = _filtered(orders_of(user).filter(closed=False), filters)
+    rows = filtered(orders_of(user).filter(closed=False), filters)
     present = (
         rows.filter(missing_since=None)
         .select_related("trader__account")
@@ -161,62 +144,6 @@ def open_order(order: TrackingOrder, now: datetime | None = None) -> OpenOrder:
         filled=filled,
         partial=filled is not None and filled < 1,
     )
-
-
-def history_page(user: User, filters: Filters = Filters(), after: str = "", limit: int = 50) -> HistoryPage:
-    """Closed copies, newest close first, ties by tracking number; two queries, whatever the page.
-
-    Raises ValueError for an `after` that no page gave out.
-    """
-    rows = _history(user, filters)
-    page = rows
-    if after:
-        page = page.filter(_behind(after))
-    newest_first = page.select_related("trader", "account").order_by("-close_time", "-tracking_no", "-pk")
-    found = list(newest_first[: limit + 1])
-    shown = found[:limit]
-    last = shown[-1] if len(found) > limit else None
-    more = f"{last.close_time.isoformat()}_{last.tracking_no}_{last.pk}" if last and last.close_time else ""
-    return HistoryPage(shown, _history_totals(rows), more)
-
-
-def _history(user: User, filters: Filters) -> QuerySet[TrackingOrder]:
-    rows = _filtered(orders_of(user).filter(closed=True, close_time__isnull=False), filters)
-    if filters.since:
-        rows = rows.filter(close_time__gte=filters.since)
-    if filters.until:
-        rows = rows.filter(close_time__lt=filters.until)
-    results = {"gain": Q(net_profit__gt=0), "loss": Q(net_profit__lt=0), "even": Q(net_profit=0)}
-    return rows.filter(results[filters.result]) if filters.result in results else rows
-
-
-def _history_totals(rows: QuerySet[TrackingOrder]) -> HistoryTotals:
-    found = rows.aggregate(
-        n=Count("pk"),
-        net=Sum("net_profit"),
-        gross=Sum("realized_pnl"),
-        wins=Count("pk", filter=Q(net_profit__gt=0)),
-        losses=Count("pk", filter=Q(net_profit__lt=0)),
-    )
-    return HistoryTotals(
-        found["n"], found["net"] or ZERO, found["gross"] or ZERO, found["wins"], found["losses"]
-    )
-
-
-def last_change_at(user: User) -> datetime | None:
-    """When the newest order of this user last changed at the exchange."""
-    return orders_of(user).aggregate(at=Max("update_time"))["at"]
-
-
-def _behind(after: str) -> Q:
-    """What stands behind the row that this key names. ValueError where it is none."""
-    at, *numbers = after.split("_")
-    time = datetime.fromisoformat(at)
-    number, pk = (int(text) for text in numbers)
-    if time.tzinfo is None or not all(-(2**63) <= value < 2**63 for value in (number, pk)):
-        raise ValueError("not the key of a page")
-    same_time = Q(close_time=time, tracking_no__lt=number) | Q(close_time=time, tracking_no=number, pk__lt=pk)
-    return Q(close_time__lt=time) | same_time
 
 
 def _grouped(shown: list[OpenOrder], key, margin: Decimal) -> list[Group]:

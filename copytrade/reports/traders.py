@@ -86,13 +86,12 @@ def trader_report(
     copies = copies_by_trader(TrackingOrder.objects.filter(trader=trader))[trader.pk]
     shown = [copy for copy in copies if since is None or copy.close_time >= since]
     open_now = _open_totals([trader.pk]).get(trader.pk, (0, ZERO, 0))
-    names = ("symbol", "side", "weekday", "leverage", "holding")
     return TraderReport(
         trader=trader,
         summary=_summary(trader, copies, since, zone, now),
         equity=statistics.equity(shown),
         daily=statistics.daily(shown, zone),
-        breakdowns={name: statistics.breakdown(shown, name) for name in names},
+        breakdowns={name: statistics.breakdown(shown, name, zone) for name in statistics.BREAKDOWNS},
         reconciliation=reconciliation(trader, copies),
         open_count=open_now[0],
         open_margin=open_now[1],
@@ -148,7 +147,7 @@ def _words(difference: Decimal | None, walking: bool, trader: Trader) -> str:
         return "The exchange's own total agrees with the orders, to the last digit."
     if not trader.copied:
         return "The exchange's total is from the last time this trader was in your list."
-    return "The exchange's total differs. It may hold copies from before its history begins, or results not yet trued up."
+    return "The exchange's total differs. It may hold copies from before the history, or results not trued up yet."
 
 
 def spark(copies: Sequence[statistics.Copy], points: int = SPARK_POINTS) -> list[Decimal]:
@@ -168,12 +167,19 @@ def _summary(
 ) -> statistics.Summary:
     """statistics.summarise over the period, with the base grown by what was earned before it."""
     capital, label = capital_of(trader)
+    before = ZERO
     if since is not None:
         before = sum((copy.net for copy in copies if copy.close_time < since), ZERO)
         copies = [copy for copy in copies if copy.close_time >= since]
-        if capital is not None:
-            capital, label = capital + before, f"{label}, with the result before this period"
-    return statistics.summarise(copies, capital=capital, capital_label=label, zone=zone, now=now)
+    return statistics.summarise(
+        copies,
+        capital=capital,
+        capital_label=label,
+        zone=zone,
+        now=now,
+        net_before=before,
+        reported_total=trader.trace_total_profit if since is None else None,
+    )
 
 
 def _open_totals(traders: list[int]) -> dict[int, tuple[int, Decimal, int]]:

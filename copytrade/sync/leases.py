@@ -1,0 +1,96 @@
+"""Who works at a job: one holder at a time, by a lease in the database, and commits only while it is held.
+
+A claim is one conditional UPDATE. Its token fences every commit: a worker that slept through its lease
+finds the token changed and writes nothing. The due time is pushed ahead with the claim, so a job that kills
+its worker comes back after the lease, not at once.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from copytrade.models import Account, SyncJob
+
+# Longer than the longest pause between two commits: one call's deadline (20 s) and its wait for the budget.
+LEASE = timedelta(seconds=float(os.environ.get("SYNC_LEASE_SECONDS", "60")))
+# How long a hint (a message on its way to a worker) keeps the tick from sending another.
+HINT = timedelta(seconds=15)
+
+
+class LeaseLost(Exception):
+    """Another worker has taken this job over, or its account was removed: stop, and write nothing."""
+
+
+def claim(job_id: int, *, force: bool = False, now: datetime | None = None) -> SyncJob | None:
+    """Take a due job (any job with `force`), or None when it is not due, is held, or is gone."""
+    now, token = now or timezone.now(), uuid.uuid4()
+    free = Q(lease_until=None) | Q(lease_until__lt=now)
+    rows = SyncJob.objects.filter(free, pk=job_id)
+    if not force:
+        rows = rows.filter(due_at__lte=now)
+    taken = rows.update(lease_token=token, lease_until=now + LEASE, due_at=now + LEASE, hinted_until=None)
+    if not taken:
+        return None
+    return SyncJob.objects.select_related("account__owner").get(pk=job_id)
+
+
+@contextmanager
+def fenced(job: SyncJob) -> Iterator[None]:
+    """A transaction that commits only while `job` still holds its lease, and renews it.
+
+    What the block changes of `job.cursor` is stored with it: rows and cursor together, or neither.
+    """
+    with transaction.atomic():
+        held = SyncJob.objects.select_for_update().filter(pk=job.pk, lease_token=job.lease_token)
+        if not held.exists():
+            raise LeaseLost
+        yield
+        job.lease_until = timezone.now() + LEASE
+        SyncJob.objects.filter(pk=job.pk).update(
+            cursor=job.cursor, complete_from=job.complete_from, lease_until=job.lease_until
+        )
+
+
+def release(job: SyncJob, due_at: datetime, **fields: object) -> bool:
+    """Give the job back, due again at `due_at`; False when it was not ours any more."""
+    rows = SyncJob.objects.filter(pk=job.pk, lease_token=job.lease_token)
+    return rows.update(lease_token=None, lease_until=None, due_at=due_at, **fields) == 1
+
+
+def take_due(now: datetime | None = None, limit: int = 500) -> list[int]:
+    """Jobs that nobody is at and nobody was told of, oldest first; they count as told of for a while.
+
+    Any number of callers at once share the due jobs out between them (SKIP LOCKED).
+    """
+    now = now or timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE copytrade_syncjob SET hinted_until = %(until)s
+            WHERE id IN (
+                SELECT job.id FROM copytrade_syncjob job JOIN copytrade_account account ON account.id = job.account_id
+                WHERE job.due_at <= %(now)s
+                  AND (job.lease_until IS NULL OR job.lease_until < %(now)s)
+                  AND (job.hinted_until IS NULL OR job.hinted_until < %(now)s)
+                  AND account.state <> %(refused)s
+                ORDER BY job.due_at LIMIT %(limit)s FOR UPDATE OF job SKIP LOCKED
+            ) RETURNING id, due_at
+            """,
+            {"now": now, "until": now + HINT, "refused": Account.State.REFUSED, "limit": limit},
+        )
+        return [row[0] for row in sorted(cursor.fetchall(), key=lambda row: row[1])]
+
+
+def make_due(account: Account, *kinds: str) -> None:
+    """Bring readings of an account forward to now; those under way follow right after."""
+    SyncJob.objects.filter(account=account, kind__in=kinds, due_at__gt=timezone.now()).update(
+        due_at=timezone.now()
+    )
