@@ -22,7 +22,7 @@ from .kinds import EPOCH
 from .limits import Limiter
 from .operations import CONTRACT, SERVER_TIME, SERVER_TIME_WEIGHT, SPOT, Operation
 from .signing import Credentials
-from .transport import Reply, Transport, TransportFailure
+from .transport import Reply, TransportFailure, shared
 from .windows import told
 
 ATTEMPTS = 4
@@ -106,7 +106,7 @@ class Caller:
         self.interactive = interactive
         self._credentials = credentials
         self._limiter = limiter
-        self._transport = Transport(source_address)
+        self._transport = shared(source_address)
 
     def call(self, operation: Operation, parameters: dict[str, Any]) -> Any:
         """The decoded JSON of a successful call; raises the errors of errors.py."""

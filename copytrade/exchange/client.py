@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Self
 
 from .affiliate_methods import AffiliateMethods
 from .calls import Caller, Clock, Roots
@@ -70,14 +69,8 @@ class ExchangeClient(CopyMethods, SpotMethods, AffiliateMethods):
         return EPOCH + timedelta(milliseconds=self._caller.server_time_ms(root, self._caller.deadline))
 
     def close(self) -> None:
-        """Close idle connections. The client may be used again."""
+        """Close this process's idle connections to exchanges; seldom needed. The client may be used again."""
         self._caller.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<ExchangeClient {self._caller.roots.contract}>"
