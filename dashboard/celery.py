@@ -8,9 +8,10 @@ hint for every job whose lease has run out.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import beat_init, setup_logging, worker_ready
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
@@ -22,3 +23,11 @@ app.autodiscover_tasks(["copytrade"])
 @setup_logging.connect
 def keep_our_logging(**_: object) -> None:
     """Celery leaves logging to Django's settings."""
+
+
+@beat_init.connect
+@worker_ready.connect
+def show_ready(**_: object) -> None:
+    """Whoever started this process (ops/desk.py) may wait for this file: there is no port to ask."""
+    if file := os.environ.get("READY_FILE"):
+        Path(file).touch()
