@@ -13,8 +13,8 @@
   };
 
   function axisColours() {
-    const line = { stroke: style("--rule") || "#ddd", width: 1 };
-    return { grid: line, text: style("--muted") || "#555" };
+    const line = { stroke: style("--line"), width: 1 };
+    return { grid: line, text: style("--muted") };
   }
 
   function xAxis(colours, shown) {
@@ -58,7 +58,7 @@
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio;
     ctx.save();
-    ctx.strokeStyle = style("--muted") || "#555";
+    ctx.strokeStyle = style("--muted");
     ctx.lineWidth = ratio;
     for (const mark of marks) {
       const x = plot.valToPos(mark.time, "x", true);
@@ -111,7 +111,7 @@
     above.hooks.draw = [(plot) => drawMarks(plot, data.marks)];
     above.axes = [xAxis(colours, true), yAxis(colours, 44)];
     above.scales = { y: { range: (plot, low, high) => uPlot.rangeNum(Math.min(low, 0), Math.max(high, 0), 0.08, true) } };
-    above.series = [{}, { stroke: style("--accent"), width: 2, fill: style("--accent-soft"), points: { show: false } }];
+    above.series = [{}, { stroke: style("--accent"), width: 2, fill: style("--accent-area"), points: { show: false } }];
 
     const below = common(box, data, width, 76, key);
     below.padding = [2, 0, 4, 0];

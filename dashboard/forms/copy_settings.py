@@ -1,0 +1,294 @@
+"""The copy settings form: what was typed, for both modes, and what the rules say about it.
+
+The form is plain text by field name, so nothing typed is ever lost: a value that no rule accepts is shown
+again as it was. Only the chosen mode becomes a body; every field of that mode is in it.
+Rules: copytrade.rules, and nothing here repeats one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from copytrade import rules
+from copytrade.rules import PER_SYMBOL, UNIFIED, CopySettings, TraceConfig, Violation
+
+from .copy_settings_fields import LEVERAGES, SPECS, Field, Spec, with_unknown
+from .examples import examples
+from .mode_switch import propose
+from .typed import integer_sent, number_shown
+
+Typed = dict[str, list[str]]
+SIDES = (("long", "longLeverage", "long_leverage"), ("short", "shortLeverage", "short_leverage"))
+
+
+def slug(text: str) -> str:
+    """A symbol as part of an element's id, whatever characters the exchange put in it."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", text)
+
+
+@dataclass
+class LeverageRow:
+    """Both leverages of one symbol, for the unified leverage type `specify`."""
+
+    symbol: str
+    chosen: bool
+    fields: list[Field]
+
+
+@dataclass
+class Block:
+    """One trace config on the page: the unified one, or the card of a symbol."""
+
+    symbol: str
+    id: str
+    fields: list[Field]
+    errors: list[str] = field(default_factory=list)
+
+    def answer_for(self, element_id: str) -> None:
+        """Choose the blocks whose notes a check answers: the edited one, or all of the mode after a switch."""
+        blocks = self.cards if self.mode == PER_SYMBOL else [self.unified]
+        self.edited = [block for block in blocks if block.id == element_id] or blocks
+
+    @property
+    def edits_unified(self) -> bool:
+        return self.unified in self.edited
+
+    @property
+    def unchanged(self) -> bool:
+        """For a form without violations: whether it says what the exchange holds already."""
+        return not self.violations and self.base is not None and rules.same(self.base, self.settings())
+
+    @property
+    def problems(self) -> int:
+        return len(self.errors) + sum(len(item.errors) for item in self.fields)
+
+    @property
+    def by_name(self) -> dict[str, Field]:
+        return {item.spec.name: item for item in self.fields}
+
+    @property
+    def summary(self) -> str:
+        """The block in a few words, for the closed card: its size and leverage as typed."""
+        values = {name: item.value for name, item in self.by_name.items()}
+        size = f"{values['trace_value']} {'USDT' if values['trace_type'] == 'amount' else 'x'}"
+        if values["leverage_type"] == "fixed":
+            return f"{size}, {values['long_leverage']}x long, {values['short_leverage']}x short"
+        return f"{size}, leverage as the trader"
+
+
+def config_typed(config: TraceConfig, prefix: str) -> Typed:
+    return {prefix + spec.name: [spec.read(config)] for spec in SPECS}
+
+
+def settings_typed(settings: CopySettings, supported: Sequence[str] | None) -> Typed:
+    """The inputs' texts for stored settings; the other mode is filled with what is proposed for it."""
+    data: Typed = {"mode": [settings.mode]}
+    unified = settings if settings.mode == UNIFIED else propose(settings, UNIFIED, supported)
+    for config in unified.configs[:1]:
+        data |= config_typed(config, "")
+        data["symbols"] = list(config.symbols or ())
+        for item in config.custom_leverages:
+            data[f"lev.{item.symbol}.long"] = [number_shown(item.long_leverage)]
+            data[f"lev.{item.symbol}.short"] = [number_shown(item.short_leverage)]
+    by_symbol = settings if settings.mode == PER_SYMBOL else propose(settings, PER_SYMBOL, supported)
+    for config in by_symbol.configs:
+        data |= config_typed(config, f"{config.symbol}.")
+    return data
+
+
+class SettingsForm:
+    """The form of one trader's settings.
+
+    `supported` are the copy-trading symbols, None when they are not known; `offered` further symbols to
+    choose from (seen in orders). `typical_margin` (USDT) feeds the worked examples.
+    """
+
+    def __init__(
+        self,
+        data: Mapping[str, list[str]],
+        *,
+        trader_id: int,
+        supported: Sequence[str] | None,
+        offered: Iterable[str] = (),
+        base: CopySettings | None = None,
+    ):
+        self.data = dict(data)
+        self.trader_id = trader_id
+        self.supported = supported
+        self.base = base
+        self.mode = self.one("mode")
+        self.symbols = self._chosen()
+        known = {*(supported or ()), *offered, *self.symbols, *self._base_symbols()}
+        self.offered = sorted(known)
+        self.violations: list[Violation] = []
+        self.errors: list[str] = []
+        self.edited: list[Block] = []
+        self._build()
+
+    @classmethod
+    def from_settings(cls, settings: CopySettings, **known) -> SettingsForm:
+        return cls(settings_typed(settings, known.get("supported")), base=settings, **known)
+
+    @classmethod
+    def from_post(cls, post, **known) -> SettingsForm:
+        """From a request's QueryDict. `fill_from` names the symbol whose card is copied to all others."""
+        data = {name: post.getlist(name) for name in post}
+        source = post.get("fill_from", "")
+        for symbol in known.get("supported") or () if source else ():
+            data |= {f"{symbol}.{spec.name}": data.get(f"{source}.{spec.name}", [""]) for spec in SPECS}
+        return cls(data, **known)
+
+    def one(self, name: str) -> str:
+        values = self.data.get(name) or [""]
+        return values[-1].strip()
+
+    def _chosen(self) -> list[str]:
+        """The ticked symbols, then those written by hand, each once and in that order."""
+        written = re.split(r"[\s,;]+", self.one("more_symbols").upper())
+        return list(dict.fromkeys(name for name in [*self.data.get("symbols", []), *written] if name))
+
+    def _base_symbols(self) -> set[str]:
+        if self.base is None or self.base.mode != UNIFIED:
+            return set()
+        return {name for config in self.base.configs for name in config.symbols or ()}
+
+    # The page
+
+    def _build(self) -> None:
+        self.unified = Block("", "u", [self._field(spec, "", "u", False) for spec in SPECS])
+        self.cards = [
+            Block(symbol, f"s-{slug(symbol)}", [self._field(spec, f"{symbol}.", f"s-{slug(symbol)}", True) for spec in SPECS])
+            for symbol in self._card_symbols()
+        ]
+        self.leverages = [self._leverage_row(symbol) for symbol in self.offered]
+        for block in (self.unified, *self.cards):
+            self._explain(block)
+
+    def _card_symbols(self) -> list[str]:
+        """One card per copy-trading symbol, and one for each symbol that was read beside them: shown, not dropped."""
+        if self.supported is None:
+            return []
+        read = [c.symbol for c in self.base.configs if c.symbol] if self.base and self.base.mode == PER_SYMBOL else []
+        return sorted({*self.supported, *read})
+
+    def _field(self, spec: Spec, prefix: str, block_id: str, per_symbol: bool) -> Field:
+        value = self.one(prefix + spec.name)
+        choices = spec.choices_for(per_symbol)
+        if choices:
+            choices = with_unknown(choices, value)
+        return Field(
+            spec=spec, name=prefix + spec.name, id=f"{block_id}-{spec.name}", value=value, choices=choices,
+            label=spec.label, unit=spec.unit,
+        )
+
+    def _leverage_row(self, symbol: str) -> LeverageRow:
+        fields = [
+            Field(
+                spec=SPECS[-1], name=f"lev.{symbol}.{side}", id=f"lev-{slug(symbol)}-{side}",
+                value=self.one(f"lev.{symbol}.{side}"), label=f"{side.capitalize()} leverage {symbol}", unit="x",
+            )
+            for side, _, _ in SIDES
+        ]
+        return LeverageRow(symbol, symbol in self.symbols, fields)
+
+    def _explain(self, block: Block) -> None:
+        fields = block.by_name
+        fields["trace_value"].unit = {"amount": "USDT", "percent": "x"}.get(fields["trace_type"].value, "")
+        for name, sentence in examples({name: item.value for name, item in fields.items()}).items():
+            fields[name].example = sentence
+
+    # The body
+
+    def _config_body(self, block: Block) -> dict:
+        values = block.by_name
+        body: dict = {}
+        for item in block.fields:
+            fixed = values["leverage_type"].value == "fixed"
+            if item.value and (item.spec.name not in LEVERAGES or fixed):
+                body[item.spec.wire] = item.spec.sent(item.value)
+        return body
+
+    def body(self) -> dict:
+        """The POST body of the chosen mode, with what was typed in it, right or wrong."""
+        body: dict = {"traderId": self.trader_id, "settingType": self.mode}
+        if self.mode == PER_SYMBOL:
+            body["symbolTraceConfigs"] = [{"symbol": card.symbol} | self._config_body(card) for card in self.cards]
+            return body
+        config = {"symbols": self.symbols} | self._config_body(self.unified)
+        if config.get("leverageType") == "specify":
+            config["customLeverages"] = [self._custom(row) for row in self.leverages if row.chosen]
+        return body | {"unifiedTraceConfig": config}
+
+    @staticmethod
+    def _custom(row: LeverageRow) -> dict:
+        typed = {wire: integer_sent(item.value) for (_, wire, _), item in zip(SIDES, row.fields, strict=True) if item.value}
+        return {"symbol": row.symbol} | typed
+
+    def settings(self) -> CopySettings:
+        """The settings of a body without violations."""
+        return rules.from_body(self.body())
+
+    # The checks
+
+    def check(self) -> bool:
+        """Put every message of the rules beside its field; True when there is none."""
+        self.violations = rules.check_body(self.body(), supported=self.supported, ours=True)
+        places = self._places()
+        for violation in self.violations:
+            self._place(violation, places)
+        return not self.violations
+
+    def _places(self) -> dict[str, Field | Block]:
+        """Body path -> the field or block that shows its message."""
+        if self.mode == PER_SYMBOL:
+            places: dict[str, Field | Block] = {f"symbolTraceConfigs[{n}]": card for n, card in enumerate(self.cards)}
+        else:
+            places = {"unifiedTraceConfig": self.unified}
+            rows = [row for row in self.leverages if row.chosen]
+            for number, row in enumerate(rows):
+                for (_, wire, _), item in zip(SIDES, row.fields, strict=True):
+                    places[f"unifiedTraceConfig.customLeverages[{number}].{wire}"] = item
+        for path, block in list(places.items()):
+            if isinstance(block, Block):
+                places |= {f"{path}.{item.spec.wire}": item for item in block.fields}
+        return places
+
+    def _place(self, violation: Violation, places: dict[str, Field | Block]) -> None:
+        place = places.get(violation.field)
+        if isinstance(place, Field):
+            place.errors = (*place.errors, violation.message)
+        elif isinstance(place, Block):
+            place.errors.append(violation.message)
+        elif violation.field.startswith(("unifiedTraceConfig.symbols", "unifiedTraceConfig.customLeverages")):
+            self.unified.errors.append(violation.message)
+        else:
+            self.errors.append(violation.message)
+
+    def answer_for(self, element_id: str) -> None:
+        """Choose the blocks whose notes a check answers: the edited one, or all of the mode after a switch."""
+        blocks = self.cards if self.mode == PER_SYMBOL else [self.unified]
+        self.edited = [block for block in blocks if block.id == element_id] or blocks
+
+    @property
+    def edits_unified(self) -> bool:
+        return self.unified in self.edited
+
+    @property
+    def unchanged(self) -> bool:
+        """For a form without violations: whether it says what the exchange holds already."""
+        return not self.violations and self.base is not None and rules.same(self.base, self.settings())
+
+    @property
+    def problems(self) -> list[tuple[str, str, str]]:
+        """Every message of the chosen mode as (element id, label, message), in the order of the page."""
+        found = [("settings-form", "", message) for message in self.errors]
+        for block in self.cards if self.mode == PER_SYMBOL else [self.unified]:
+            found += [(f"{block.id}-block", block.symbol, message) for message in block.errors]
+            found += [
+                (item.id, f"{block.symbol} {item.label}".strip(), message)
+                for item in block.fields for message in item.errors
+            ]
+        found += [(item.id, item.label, m) for row in self.leverages for item in row.fields for m in item.errors]
+        return found

@@ -1,0 +1,34 @@
+"""Closed copies: the ledger, with filters in the address and totals of what is shown."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from copytrade import reports
+
+from .. import access, htmx
+from ..filters import RESULTS, SIDES, history_filters
+
+
+@require_safe
+def history(request: HttpRequest) -> HttpResponse:
+    user = access.person(request)
+    filters = history_filters(request.GET, reports.zone_of(user))
+    after, before = request.GET.get("after", ""), request.GET.get("before", "")
+    try:
+        page = reports.history_page(user, filters, after=after, before=before)
+    except ValueError:
+        page = reports.history_page(user, filters)
+    context = {
+        "filters": filters,
+        "page": page,
+        "freshness": reports.freshness(user, ["history"]),
+        "filtered": filters != reports.Filters(),
+        "sides": SIDES,
+        "results": RESULTS,
+    }
+    if not htmx.wants_part(request):
+        context["choices"] = reports.choices(user)
+        context["accounts"] = list(access.accounts(request))
+    return htmx.render(request, "history/history.html", context, partial="ledger")

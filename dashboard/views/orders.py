@@ -1,0 +1,68 @@
+"""Open copies, and one order in full."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from copytrade import reports
+from copytrade.models import TrackingOrder
+
+from .. import access, htmx
+from ..filters import open_filters
+
+# The exchange's fields as the order page lists them: label, field, how it is shown.
+ORDER_FIELDS = (
+    ("Opening", (
+        ("Opened", "open_time", "when"), ("Average price", "open_price_avg", "number"), ("Size ordered", "open_size", "number"),
+        ("Size filled", "open_fill_size", "number"), ("Leverage", "open_leverage", "times"),
+        ("Margin", "open_margin_amount", "money"), ("Opening fee", "open_fee", "money"),
+    )),
+    ("Exits", (
+        ("Take profit at", "tp_trigger_price", "number"), ("Stop loss at", "sl_trigger_price", "number"),
+    )),
+    ("Closing", (
+        ("Closed", "close_time", "when"), ("Average price", "close_avg_price", "number"), ("Size closed", "close_size", "number"),
+        ("Realized, before costs", "realized_pnl", "signed"), ("Net, after costs", "net_profit", "signed"),
+        ("Profit rate", "profit_rate", "percent"),
+    )),
+    ("Identity", (
+        ("Tracking order", "tracking_no", "id"), ("Opening order", "open_order_id", "id"), ("Closing order", "close_order_id", "id"),
+        ("Side", "position_side", "text"), ("Status at the exchange", "status", "text"),
+        ("Created", "created_time", "when"), ("Last update", "update_time", "when"), ("First seen here", "first_seen_at", "when"),
+    )),
+)  # fmt: skip
+
+
+@require_safe
+def open_orders(request: HttpRequest) -> HttpResponse:
+    """What is open now and how much is at risk. The part refreshes itself; the filters are in the address."""
+    user = access.person(request)
+    filters = open_filters(request.GET)
+    context = {
+        "filters": filters,
+        "overview": reports.open_overview(user, filters),
+        "freshness": reports.freshness(user, ["open"]),
+        "filtered": bool(filters.trader or filters.symbol),
+    }
+    if not htmx.wants_part(request):
+        context["choices"] = reports.choices(user)
+    return htmx.render(request, "orders/open.html", context, partial="rows")
+
+
+@require_safe
+def order(request: HttpRequest, pk: int) -> HttpResponse:
+    """Every field of one order, its revisions, and what the interface does not name."""
+    found = access.order_read(request, pk)
+    context = {
+        "order": found,
+        "derived": reports.open_order(found),
+        "groups": [(title, _lines(found, fields)) for title, fields in ORDER_FIELDS],
+        "revisions": list(found.revisions.all()),
+    }
+    return render(request, "orders/order.html", context)
+
+
+def _lines(found: TrackingOrder, fields: tuple) -> list[tuple[str, object, str]]:
+    return [(label, getattr(found, name), kind) for label, name, kind in fields]

@@ -1,0 +1,57 @@
+"""The first page after signing in: is everything running, what is at risk, and who earns money."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from copytrade import reports
+from copytrade.models import SettingsVersion
+
+from .. import access, charts
+from ..filters import ALL, MONTH, QUARTER, WEEK, YEAR, period
+
+PERIODS = (WEEK, MONTH, QUARTER, YEAR, ALL)
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    user = access.person(request)
+    now, zone = timezone.now(), reports.zone_of(user)
+    found = reports.overview(user, zone=zone, now=now)
+    chosen = period(request.GET, PERIODS, QUARTER)
+    since = chosen.since(now, zone)
+    points = charts.window(found.equity, since)
+    ranked = sorted(found.traders, key=lambda row: row.summary.net_profit, reverse=True)
+    context: dict[str, Any] = {
+        "overview": found,
+        "freshness": found.freshness,
+        "tiles": found.tiles,
+        "open": found.open,
+        "periods": PERIODS,
+        "period": chosen,
+        "chart": charts.equity_data(points, _marks(found.outside, since), str(zone)),
+        "told": _told(points),
+        "table": charts.rows_of([row for row in found.daily if since is None or row[0] >= since.date()]),
+        "traders": [(row, charts.polyline(row.spark)) for row in ranked],
+        "accounts": list(access.accounts(request)),
+    }
+    return render(request, "overview/overview.html", context)
+
+
+def _told(points: list[charts.Point]) -> str:
+    deepest = max((depth for _, _, depth in points), default=Decimal(0))
+    return charts.told(points[-1][1] if points else Decimal(0), deepest, len(points))
+
+
+def _marks(outside: list[SettingsVersion], since: Any) -> list[tuple]:
+    return [
+        (version.first_seen_at, f"Settings of {version.trader} {version.get_author_display()}")
+        for version in outside
+        if since is None or version.first_seen_at >= since
+    ]
