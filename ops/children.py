@@ -18,7 +18,11 @@ LEASH = str(Path(__file__).with_name("leash.py"))
 FIRST_DELAY, LONGEST_DELAY, SETTLED = 0.5, 30.0, 60.0  # seconds
 LOG_LIMIT = 5_000_000  # bytes; one older file is kept beside it
 # Lines that a person at the console should see without opening a log.
-IMPORTANT = re.compile(rb"\b(?:CRITICAL|FATAL|PANIC)\b|set-?up token|\[error|\[critical", re.IGNORECASE)
+IMPORTANT = re.compile(
+    rb"\b(?:CRITICAL|FATAL|PANIC)\b|No account exists yet|\[error|\[critical", re.IGNORECASE
+)
+# What a log line carries around its message: time and level before it, the logger's name after it.
+AROUND = re.compile(rb"^\S+Z \[\w+ *\] +|\s+\[copydesk\]\s*$")
 
 
 class Failure(Exception):
@@ -65,7 +69,7 @@ class Log:
         *lines, self._rest = (self._rest + data).split(b"\n")
         self._rest = self._rest[-10_000:]
         self.tail.extend(line for line in lines if line.strip())
-        return [line for line in lines if IMPORTANT.search(line)]
+        return [AROUND.sub(b"", line) for line in lines if IMPORTANT.search(line)]
 
     def close(self) -> None:
         self._file.close()
@@ -99,7 +103,7 @@ class Child:
 
     def ended(self, status: int) -> None:
         """Its leash is gone, and so is everything that hung on it."""
-        assert self.process is not None  # noqa: S101  (only running children end)
+        assert self.process is not None
         self.process.returncode = status
         self.process = None
         now = time.monotonic()

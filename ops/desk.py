@@ -52,7 +52,8 @@ class Desk:
             "DJANGO_SETTINGS_MODULE": "dashboard.settings",
             "PYTHONUNBUFFERED": "1",
         }
-        return ours | dict(os.environ) | key_files(self.data.folder) | servers
+        fixed = {"COPYDESK_DATA": str(self.data.folder)}
+        return ours | dict(os.environ) | fixed | key_files(self.data.folder) | servers
 
     def sandbox(self, env: dict[str, str]) -> Spec:
         state = str(self.data.folder / "sandbox.json")
@@ -73,15 +74,17 @@ class Desk:
         return Spec("web", command, lambda: answers(f"http://127.0.0.1:{self.web_port}/healthz"), env)
 
     def worker(self, env: dict[str, str]) -> Spec:
-        return Spec(
-            "worker", python("-m", "celery", "-A", "dashboard", "worker", "--concurrency", "2"), env=env
-        )
+        return self._celery("worker", "worker", env)
 
     def ticker(self, env: dict[str, str]) -> Spec:
-        schedule = str(self.data.folder / "schedule")
-        return Spec(
-            "ticker", python("-m", "celery", "-A", "dashboard", "beat", "--schedule", schedule), env=env
-        )
+        return self._celery("ticker", "beat", env)
+
+    def _celery(self, name: str, command: str, env: dict[str, str]) -> Spec:
+        """A process of Celery's. It makes a file when it is ready (dashboard/celery.py): it has no port to ask."""
+        sign = self.data.folder / f"{name}.ready"
+        sign.unlink(missing_ok=True)
+        env = env | {"READY_FILE": str(sign)}
+        return Spec(name, python("-m", "celery", "-A", "dashboard", command), sign.exists, env)
 
 
 def python(*words: str) -> list[str]:
