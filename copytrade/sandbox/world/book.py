@@ -17,7 +17,7 @@ from .copies import Copy, Means, Skipped, derive_copy
 from .leads import LeadOrder, Tape
 from .life import Ending
 from .prices import DAY, Market
-from .wire import Row, closed_row, open_row
+from .wire import Row, closed_row
 
 _CLOSE, _TRUE_UP = 1, 0  # at the same ms a day is settled first
 _SKIPPED_KEPT = 500
@@ -94,12 +94,15 @@ class Book:
                 self._next += 1
                 self._meet(lead)
 
-    def open_rows(self, now_ms: int) -> list[Row]:
-        """The open copies at `now_ms`, to which the book has been brought forward."""
-        return [open_row(copy, now_ms) for copy in self._open.values() if copy.position.open_ms <= now_ms]
+    def open_copies(self, now_ms: int) -> list[Copy]:
+        """The copies open at `now_ms`, to which the book has been brought forward.
 
-    def held(self, symbol: str | None = None) -> Decimal:
-        """Margin of the open copies, USDT."""
+        A copy opens some tenths of a second after the trader's order; until then it only binds its margin.
+        """
+        return [copy for copy in self._open.values() if copy.position.open_ms <= now_ms]
+
+    def _held(self, symbol: str | None = None) -> Decimal:
+        """Margin bound by copies, USDT."""
         copies = self._open.values()
         return sum((c.margin for c in copies if symbol in (None, c.lead.symbol)), Decimal(0))
 
@@ -114,8 +117,8 @@ class Book:
         if lead.open_ms < bond.since_ms or (bond.until_ms is not None and lead.open_ms >= bond.until_ms):
             return
         settings = next(value for since, value in reversed(self.settings) if since < lead.open_ms)
-        available = bond.invested(lead.open_ms) + self.profit - self.held()
-        means = Means(available, self.held(), self.held(lead.symbol))
+        available = bond.invested(lead.open_ms) + self.profit - self._held()
+        means = Means(available, self._held(), self._held(lead.symbol))
         made = derive_copy(
             lead, settings, means, market=self._market, account=self._account, until_ms=bond.until_ms
         )

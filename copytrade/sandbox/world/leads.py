@@ -7,6 +7,7 @@ has simply looked ahead. Sizes are in base coin, times in ms, prices exact.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -174,6 +175,7 @@ def harbor(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
     yield hand.order("BTCUSDT", "LONG", last, None, notional=hand.trader.notional, leverage=2)
 
 
+_LIVE_COST = 0.0014  # two fees and some slippage
 SIDES = ("LONG", "SHORT")
 STORMS = (-161, -104, -41)  # days from the origin; then every 60 days
 _STORM = 7 * DAY
@@ -261,20 +263,22 @@ def live(hand: Hand, start_ms: int, speed: float) -> Iterator[LeadOrder]:
         slower = min(6.0, 1 + (now - start_ms) / (4 * HOUR))
         gap = hand.trader.live_gap_s * SECOND * slower / speed
         now += int(hand.rng.expovariate(1 / gap)) + 1
-        yield _live_order(hand, now, max(20 * SECOND, gap))
+        yield _live_order(hand, now, max(8 * SECOND, gap))
 
 
 def _live_order(hand: Hand, now: int, gap: float) -> LeadOrder:
-    rng = hand.rng
-    choices = []
-    for _ in range(16):
-        symbol = rng.choice(hand.trader.symbols)
-        leave = now + int(gap * rng.uniform(3, 14))
-        choices.append((hand.move(symbol, now, leave), symbol, leave))
-    choices.sort(key=lambda choice: abs(choice[0]))
-    good = rng.random() < hand.trader.live_right
-    move, symbol, leave = choices[-1] if good else choices[9]
-    side = "LONG" if (move > 0) == good else "SHORT"
+    """An order whose result is what suits the trader, as near as the next minutes allow."""
+    mean, deviation, blow = hand.trader.live_result
+    wanted = _LIVE_COST + (-0.005 if hand.rng.random() < blow else hand.rng.gauss(mean, deviation))
+    best = (math.inf, "", "", now)
+    for _ in range(12):
+        symbol = hand.rng.choice(hand.trader.symbols)
+        leave = now + int(gap * hand.rng.uniform(3, 14))
+        move = hand.move(symbol, now, leave)
+        best = min(
+            best, (abs(move - wanted), symbol, "LONG", leave), (abs(-move - wanted), symbol, "SHORT", leave)
+        )
+    _, symbol, side, leave = best
     return hand.order(symbol, side, now, leave, notional=hand.trader.live_notional, live=True)
 
 

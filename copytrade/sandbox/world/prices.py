@@ -26,7 +26,7 @@ _WIGGLE = 5 * SECOND
 _PULL = 0.0006  # of the distance from the level, an hour
 _AMPLITUDE = math.sqrt(3) / 2  # of the first displacement, in sigmas; halves in variance each level
 _BOUND = _AMPLITUDE / (1 - math.sqrt(0.5))  # the most a bridge can leave its line, in sigmas
-_KEPT = 12_000  # bridges in memory
+_KEPT = 4_000  # bridges in memory, of each contract
 _SHIFT = 1 << 40  # keeps hours before the origin positive
 _MASK = (1 << 64) - 1
 

@@ -23,23 +23,27 @@ class Trader:
     core: bool = False  # keeps one long position beside the others
     live_gap_s: float = 0.0  # between live orders at speed 1; 0 = none
     live_notional: int = 0
-    live_right: float = 0.5  # how often right in the live stream
+    # What a live order brings after costs, in parts of its size: mean, deviation, how often a blow instead.
+    live_result: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 NORTHWIND = Trader(
     0, 702345678901234567, "Northwind Steady", "swing",
     ("BTCUSDT", "ETHUSDT", "SOLUSDT", "BNBUSDT", "LINKUSDT", "LTCUSDT"),
-    (5, 6, 8), 18_000, 2, 0.71, 312, core=True, live_gap_s=26, live_notional=3_600, live_right=0.76,
+    (5, 6, 8), 18_000, 2, 0.71, 312, core=True, live_gap_s=26,
+    live_notional=3_600, live_result=(0.0005, 0.0019, 0),
 )  # fmt: skip
 DOUBLE = Trader(
     1, 703118842905517391, "Double or Nothing", "martingale",
     ("BTCUSDT", "ETHUSDT", "SOLUSDT", "DOGEUSDT", "XRPUSDT", "AVAXUSDT"),
-    (15, 20, 25), 24_000, 3, 0.93, 1_840, live_gap_s=30, live_notional=5_000, live_right=0.82,
+    (15, 20, 25), 24_000, 3, 0.93, 1_840, live_gap_s=30,
+    live_notional=5_000, live_result=(0.0009, 0.0006, 0.13),
 )  # fmt: skip
 GAMMA = Trader(
     2, 704560917733280453, "Gamma Scalps", "scalp",
     ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT", "ADAUSDT", "AVAXUSDT", "SUIUSDT"),
-    (10, 12, 15, 20), 12_000, 1, 0.72, 655, active=(-118.0, None), live_gap_s=24, live_notional=4_000, live_right=0.66,
+    (10, 12, 15, 20), 12_000, 1, 0.72, 655, active=(-118.0, None), live_gap_s=24,
+    live_notional=4_000, live_result=(0.0001, 0.0017, 0),
 )  # fmt: skip
 QUIET = Trader(
     3, 705902214468071629, "Quiet Harbor", "harbor",

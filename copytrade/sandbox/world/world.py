@@ -31,6 +31,7 @@ class _Stage:
     """What all worlds of a (seed, start, speed) share: prices, the traders' tapes, accounts at the start."""
 
     def __init__(self, seed: int, start_ms: int, speed: float) -> None:
+        self.lock = threading.RLock()
         self.market = Market(seed, start_ms)
         self.tapes = {trader: Tape(trader, self.market, seed, start_ms, speed) for trader in TRADERS}
         self.start_ms = start_ms
@@ -101,11 +102,12 @@ class World:
         self.seed, self.start_ms, self.speed, self.load_accounts = seed, start_ms, float(speed), load_accounts
         self.now_ms = start_ms
         self._names = {FOLLOWER, LEAD, AFFILIATE, *map(accounts.load_name, range(1, load_accounts + 1))}
-        self._lock = threading.RLock()
         self._log: list[dict[str, Any]] = []
         self._accounts: dict[str, _Account] = {}
         self._stage = self._shared(seed, start_ms, self.speed)
-        self._accounts[FOLLOWER] = self._stage.account(FOLLOWER)
+        self._lock = self._stage.lock  # tapes and prices are written by whoever asks first
+        with self._lock:
+            self._accounts[FOLLOWER] = self._stage.account(FOLLOWER)
 
     @classmethod
     def _shared(cls, seed: int, start_ms: int, speed: float) -> _Stage:
@@ -207,7 +209,9 @@ class World:
         """Open copies (copy follower tracking orders), newest first, ties by trackingNo."""
         with self._lock:
             books = self._at_now(account).books.values()
-            rows = [row for book in books for row in book.open_rows(self.now_ms)]
+            rows = [
+                wire.open_row(copy, self.now_ms) for book in books for copy in book.open_copies(self.now_ms)
+            ]
         return sorted(rows, key=lambda row: (row["openTime"], row["trackingNo"]), reverse=True)
 
     def closed_orders(self, account: str) -> list[Row]:
@@ -224,7 +228,7 @@ class World:
                     BY_ID[trader_id],
                     book.bond.invested(self.now_ms),
                     book.profit,
-                    book.held(),
+                    sum((copy.margin for copy in book.open_copies(self.now_ms)), Decimal(0)),
                     book.unsettled(),
                 )
                 for trader_id, book in books.items()
