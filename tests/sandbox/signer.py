@@ -63,3 +63,17 @@ class Caller:
 
     def post(self, path: str, body: Any, **more: Any) -> requests.Response:
         return self.send("POST", path, json.dumps(body), **more)
+
+
+def refusal(response: requests.Response) -> tuple[int, int]:
+    """(HTTP status, code) of a refused call."""
+    answer = response.json()
+    assert set(answer) == {"code", "msg"}, answer
+    assert answer["msg"]
+    return response.status_code, answer["code"]
+
+
+def answer(response: requests.Response) -> Any:
+    """The JSON of a success."""
+    assert response.status_code == 200, response.text
+    return response.json()
