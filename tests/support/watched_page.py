@@ -1,0 +1,52 @@
+"""What a browser reports behind a page's back: console errors, violated policy, exceptions, requests to strangers."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
+
+HOME = {"localhost", "127.0.0.1", ""}
+
+
+class Watch:
+    """Collects the problems of every page of a context. A test that provokes one removes it: `watch.expect("404")`."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.problems: list[str] = []
+        context.on("console", self._console)
+        context.on("weberror", lambda error: self.problems.append(f"exception: {error.error}"))
+        context.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.problems.append(f"{message.type}: {message.text} ({message.location.get('url', '')})")
+
+    def _request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme not in {"data", "blob"} and (parts.hostname or "") not in HOME:
+            self.problems.append(f"request to a third party: {request.url}")
+
+    def expect(self, part: str) -> None:
+        """A problem with these words must have been reported; it is struck off."""
+        left = [problem for problem in self.problems if part not in problem]
+        assert len(left) < len(self.problems), f"no problem with {part!r} among {self.problems}"
+        self.problems = left
+
+
+def serious(page: Page) -> list[str]:
+    """axe's findings of the weights serious and critical, in words."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    return [
+        f"{item['id']} ({item['impact']}): {item['help']}: {[node['html'][:120] for node in item['nodes']][:3]}"
+        for item in found
+        if item["impact"] in {"serious", "critical"}
+    ]
+
+
+def sideways(page: Page) -> int:
+    """By how many pixels the page is wider than its window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
