@@ -126,8 +126,8 @@ def _growth(effect: dict[str, effects.Effect], typical: effects.Typical) -> list
         )
     if after.leverage is not None and after.leverage > typical.leverage:
         found.append(
-            f"The leverage, {grouped(after.leverage)}x, is above that of the last {typical.n} copies: "
-            f"{grouped(typical.leverage)}x in the middle."
+            f"The leverage, {grouped(after.leverage)}x, is above what was usual: "
+            f"half of the last {typical.n} copies had {grouped(typical.leverage)}x or less."
         )
     if before.lost_at_stop is not None and after.lost_at_stop is None:
         found.append("The stop loss goes: a copy can then lose its whole margin before it closes.")

@@ -103,7 +103,7 @@ def _state(readings: dict[str, Reading], refused: list[Account]) -> tuple[str, s
     stale = [reading for reading in readings.values() if reading.stale]
     if stale:
         why = f" {stale[0].error}" if stale[0].error else ""
-        return "stale", f"The {stale[0].label} have not been read for a while.{why}"
+        return "stale", f"Not read for a while: {stale[0].label}.{why}"
     return "fresh", "All readings are up to date."
 
 

@@ -59,6 +59,7 @@ class TraderReport:
     open_count: int
     open_margin: Decimal
     missing: int
+    first: datetime | None  # when the first copy in the ledger was opened, whatever the period
 
 
 def capital_of(trader: Trader) -> tuple[Decimal | None, str]:
@@ -96,6 +97,7 @@ def trader_report(
         open_count=open_now[0],
         open_margin=open_now[1],
         missing=open_now[2],
+        first=min((copy.open_time for copy in copies), default=None),
     )
 
 

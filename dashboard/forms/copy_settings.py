@@ -282,13 +282,13 @@ class SettingsForm:
 
     @property
     def problems(self) -> list[tuple[str, str, str]]:
-        """Every message of the chosen mode as (element id, label, message), in the order of the page."""
+        """Every message of the chosen mode as (element id, symbol, message), in the order of the page."""
         found = [("settings-form", "", message) for message in self.errors]
         for block in self.cards if self.mode == PER_SYMBOL else [self.unified]:
             found += [(f"{block.id}-block", block.symbol, message) for message in block.errors]
             found += [
-                (item.id, f"{block.symbol} {item.label}".strip(), message)
+                (item.id, block.symbol, message)
                 for item in block.fields for message in item.errors
             ]
-        found += [(item.id, item.label, m) for row in self.leverages for item in row.fields for m in item.errors]
+        found += [(item.id, row.symbol, m) for row in self.leverages for item in row.fields for m in item.errors]
         return found

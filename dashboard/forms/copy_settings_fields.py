@@ -63,16 +63,16 @@ SPECS: tuple[Spec, ...] = (
     ),
     Spec("trace_value", "traceValue", "Size of each copy", hint="Above 0."),
     Spec(
-        "max_hold", "maxHoldQty", "Most held", unit="USDT", hint="10 to 100 000.",
+        "max_hold", "maxHoldQty", "Most held", unit="USDT", hint="10 to 100 000, or empty for none.",
         inferred="That this limits the margin held, in USDT, is inferred.",
     ),
     Spec(
         "take_profit", "stopProfitRatio", "Take profit", typed.percent_shown, typed.ratio_sent, unit="% of margin",
-        hint="0 to 400.", inferred="That it counts from the margin, and that 0 means off, is inferred.",
+        hint="0 to 400, or empty for none.", inferred="That it counts from the margin, and that 0 means off, is inferred.",
     ),
     Spec(
         "stop_loss", "stopLossRatio", "Stop loss", typed.percent_shown, typed.ratio_sent, unit="% of margin",
-        hint="0 to 400.", inferred="That it counts from the margin, and that 0 means off, is inferred.",
+        hint="0 to 400, or empty for none.", inferred="That it counts from the margin, and that 0 means off, is inferred.",
     ),
     Spec(
         "slippage", "slippageRatio", "Slippage", typed.percent_shown, typed.ratio_sent, unit="%",

@@ -29,7 +29,7 @@ ORDER_FIELDS = (
     )),
     ("Identity", (
         ("Tracking order", "tracking_no", "id"), ("Opening order", "open_order_id", "id"), ("Closing order", "close_order_id", "id"),
-        ("Side", "position_side", "text"), ("Status at the exchange", "status", "text"),
+        ("Side", "position_side", "text"), ("Status", "status", "text"),
         ("Created", "created_time", "when"), ("Last update", "update_time", "when"), ("First seen here", "first_seen_at", "when"),
     )),
 )  # fmt: skip

@@ -39,9 +39,17 @@ def overview(request: HttpRequest) -> HttpResponse:
         "told": _told(points),
         "table": charts.rows_of([row for row in found.daily if since is None or row[0] >= since.date()]),
         "traders": [(row, charts.polyline(row.spark)) for row in ranked],
+        **_reach(found),
         "accounts": list(access.accounts(request)),
     }
     return render(request, "overview/overview.html", context)
+
+
+def _reach(found: reports.Overview) -> dict[str, Any]:
+    """The first day that a result can be told of, and whether nothing since then is missing."""
+    first = found.daily[0][0] if found.daily else None
+    reach = found.freshness.complete_from
+    return {"first_day": first, "complete": bool(first and reach and reach.date() <= first)}
 
 
 def _told(points: list[charts.Point]) -> str:

@@ -6,10 +6,11 @@
   const AXIS_WIDTH = 64;
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
-  const money = (value) => {
+  const cents = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const money = (value, form = whole) => {
     if (value == null) return "";
     const sign = value > 0 ? "+" : value < 0 ? "\u2212" : "";
-    return sign + whole.format(Math.abs(value)).replaceAll(",", "\u202f");
+    return sign + form.format(Math.abs(value)).replaceAll(",", "\u202f");
   };
 
   function axisColours() {
@@ -26,7 +27,9 @@
       space: 64,
       grid: { show: false },
       ticks: { show: false },
-      values: (plot, splits, index, space, step) => splits.map((at) => dateLabel(plot.zone, at, step)),
+      // A label that the edge would cut off is left out.
+      values: (plot, splits, index, space, step) =>
+        splits.map((at) => (plot.valToPos(at, "x") < 22 ? null : dateLabel(plot.zone, at, step))),
     };
   }
 
@@ -37,7 +40,7 @@
       : step >= 28 * day ? { month: "short" }
       : step >= day ? { day: "numeric", month: "short" }
       : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
-    return new Intl.DateTimeFormat("en-GB", { ...form, timeZone: zone }).format(date);
+    return new Intl.DateTimeFormat("en-GB", { ...form, timeZone: zone }).format(date).replace("Sept", "Sep");
   }
 
   function yAxis(colours, space) {
@@ -77,15 +80,15 @@
   }
 
   function readout(box, data, index) {
-    const out = box.querySelector("[data-readout]");
+    const out = box.closest("figure")?.querySelector("[data-readout]");
     if (!out) return;
     const at = index ?? data.times.length - 1;
     const when = new Intl.DateTimeFormat("en-GB", {
       day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: data.zone,
     }).format(new Date(data.times[at] * 1000));
     const near = data.marks.find((mark) => Math.abs(mark.time - data.times[at]) < (data.times.at(-1) - data.times[0]) / 120);
-    const fall = data.drawdown[at] === 0 ? "at its peak" : `${money(data.drawdown[at])} below the peak`;
-    out.textContent = `${when}: ${money(data.equity[at])} USDT, ${fall}${index != null && near ? `. ${near.label}` : ""}`;
+    const fall = data.drawdown[at] === 0 ? "at its peak" : `${cents.format(-data.drawdown[at]).replaceAll(",", "\u202f")} below the peak`;
+    out.textContent = `${when.replace("Sept", "Sep")}: ${money(data.equity[at], cents)} USDT, ${fall}${index != null && near ? `. ${near.label}` : ""}`;
   }
 
   function common(box, data, width, height, key) {
@@ -115,7 +118,8 @@
 
     const below = common(box, data, width, 76, key);
     below.padding = [2, 0, 4, 0];
-    below.axes = [{ ...xAxis(colours, false) }, yAxis(colours, 30)];
+    below.axes = [xAxis(colours, false), yAxis(colours, 30)];
+    below.axes[1].values = (plot, splits) => splits.map((value) => (value === 0 ? null : money(value)));
     below.scales = { y: { range: (plot, low) => [Math.min(low, -1) * 1.05, 0] } };
     below.series = [{}, { stroke: style("--loss"), width: 1, fill: style("--loss-soft"), points: { show: false } }];
 

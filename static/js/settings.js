@@ -1,5 +1,5 @@
-/* Copy settings: what is wrong is told to screen readers too, a problem's link opens its card, and a form that
-   sends is pressed once. Without this file everything still works. */
+/* Copy settings: what is wrong is told to screen readers too, and a problem's link opens its card.
+   Without this file everything still works. */
 (() => {
   "use strict";
 
@@ -24,19 +24,5 @@
     if (card) card.open = true;
     target.scrollIntoView({ block: "center" });
     target.focus({ preventScroll: true });
-  });
-
-  document.addEventListener("submit", (event) => {
-    const form = event.target.closest("form[data-once]");
-    if (!form) return;
-    if (form.dataset.sent) event.preventDefault();
-    form.dataset.sent = "1";
-    form.querySelector(".button-primary")?.setAttribute("aria-disabled", "true");
-  });
-  window.addEventListener("pageshow", () => {
-    document.querySelectorAll("form[data-once]").forEach((form) => {
-      delete form.dataset.sent;
-      form.querySelector(".button-primary")?.removeAttribute("aria-disabled");
-    });
   });
 })();
