@@ -14,9 +14,10 @@ from copytrade.rules import CopySettings
 
 from . import costs
 from .copies import Copy, Means, Skipped, derive_copy
-from .leads import LeadOrder, Tape
+from .leads import LeadOrder
 from .life import Ending
 from .prices import DAY, Market
+from .tape import Tape
 from .wire import Row, closed_row
 
 _CLOSE, _TRUE_UP = 1, 0  # at the same ms a day is settled first

@@ -12,7 +12,7 @@ class Trader:
     number: int  # small, part of every order id
     trader_id: int
     name: str
-    style: str  # a name in leads.STYLES
+    style: str  # a name in styles.STYLES
     symbols: tuple[str, ...]
     leverages: tuple[int, ...]
     notional: int  # USDT of a usual order

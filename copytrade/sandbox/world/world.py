@@ -19,8 +19,8 @@ from copytrade.rules import CopySettings, apply_defaults, from_answer, to_answer
 from . import accounts, wire
 from .accounts import AFFILIATE, FOLLOWER, LEAD, SYMBOLS
 from .book import Book
-from .leads import Tape
 from .prices import Market
+from .tape import Tape
 from .traders import BY_ID, NORTHWIND, TRADERS
 from .wire import Row
 
