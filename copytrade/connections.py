@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -13,6 +14,15 @@ from .clients import NoKey, credential_context, talking_to
 from .exchange.errors import ExchangeError, Rejected
 from .models import Account, Credential, OrderRevision, SettingsChange, SyncJob, TrackingOrder, User
 from .vault import VaultError
+
+
+# What a person looks for first is read first; the long walk through the past begins behind it.
+FIRST_READING = {
+    SyncJob.Kind.TRADERS: timedelta(0),
+    SyncJob.Kind.OPEN: timedelta(0),
+    SyncJob.Kind.SETTINGS: timedelta(seconds=1),
+    SyncJob.Kind.HISTORY: timedelta(seconds=2),
+}
 
 
 class BadConnection(Exception):
@@ -61,7 +71,10 @@ def add(owner: User, *, label: str, venue: str, key: str, secret: str, passphras
                 writes_enabled=settings.VENUES[venue]["writes_by_default"],
             )
             _store_key(account, parts)
-            SyncJob.objects.bulk_create(SyncJob(account=account, kind=kind) for kind in SyncJob.Kind.values)
+            now = timezone.now()
+            SyncJob.objects.bulk_create(
+                SyncJob(account=account, kind=kind, due_at=now + delay) for kind, delay in FIRST_READING.items()
+            )
     except IntegrityError:
         raise BadConnection(
             "label", f"You already have a connection named '{label}'. Choose another name."
