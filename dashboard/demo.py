@@ -37,9 +37,14 @@ def demo_user() -> User:
 
 @transaction.atomic
 def ensure_connection(user: User) -> tuple[Account, bool]:
-    """The demo's follower connection, and whether it was made just now. Two visitors at once make one."""
+    """The demo's follower connection, and whether it was made just now. Two visitors at once make one.
+
+    A visitor may have put a wrong key in; the next one finds it mended.
+    """
     User.objects.select_for_update().get(pk=user.pk)
     found = user.accounts.filter(label=LABEL).first()
+    if found and found.state in (Account.State.REFUSED, Account.State.PENDING):
+        return connections.replace_key(found, **FOLLOWER), True
     if found:
         return found, False
     return connections.add(user, label=LABEL, venue="sandbox", **FOLLOWER), True

@@ -20,7 +20,9 @@ def text(name: str, default: str | None = None) -> str:
         try:
             return Path(file).read_text().strip()
         except OSError as error:
-            raise ImproperlyConfigured(f"{name}_FILE points to {file}, which cannot be read: {error}.") from error
+            raise ImproperlyConfigured(
+                f"{name}_FILE points to {file}, which cannot be read: {error}."
+            ) from error
     value = os.environ.get(name, default)
     if value is None:
         raise ImproperlyConfigured(f"{name} is not set. Set it, or {name}_FILE to a file that holds it.")
@@ -59,7 +61,9 @@ def database(url: str) -> dict[str, Any]:
     """Django's database dict from postgresql://user:password@host:port/name?host=/socket/folder."""
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"}:
-        raise ImproperlyConfigured("DATABASE_URL must start with postgresql://, the one engine Copydesk runs on.")
+        raise ImproperlyConfigured(
+            "DATABASE_URL must start with postgresql://, the one engine Copydesk runs on."
+        )
     host = parse_qs(parts.query).get("host", [parts.hostname or ""])[0]
     return {
         "ENGINE": "django.db.backends.postgresql",
@@ -114,7 +118,9 @@ def production_faults(values: dict[str, Any]) -> list[str]:
         found.append("COPYDESK_DEBUG must be 0.")
     if values["DEMO"]:
         found.append("COPYDESK_DEMO must be 0: the demo lets anybody in.")
-    if not values["ALLOWED_HOSTS"] or any("*" in host or host.startswith(".") for host in values["ALLOWED_HOSTS"]):
+    if not values["ALLOWED_HOSTS"] or any(
+        "*" in host or host.startswith(".") for host in values["ALLOWED_HOSTS"]
+    ):
         found.append("ALLOWED_HOSTS must name each host in full, without *.")
     if any(not origin.startswith("https://") for origin in values["CSRF_TRUSTED_ORIGINS"]):
         found.append("CSRF_TRUSTED_ORIGINS must be https:// addresses.")

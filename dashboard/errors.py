@@ -24,17 +24,41 @@ class Explained:
 
 
 CONNECTION = {
-    "key": ("The API key is not known", "Enter the key again: it may be mistyped, deleted, or still being activated."),
-    "secret": ("The secret does not fit the key", "Enter the secret again, exactly as the exchange showed it once."),
-    "passphrase": ("The passphrase is wrong", "Enter the passphrase chosen when the key was made. It cannot be looked up."),
-    "clock": ("This server's clock is off", "Ask the operator to set the server's clock; the desk corrects small errors."),
-    "address": ("This server's address is not allowed", "Add the server's address to the key's list at the exchange."),
-    "permission": ("The key may not do this", "Give the key the permission named above at the exchange, then test it again."),
-    "account": ("The exchange has restricted the account", "Look at the account at the exchange, then test again."),
+    "key": (
+        "The API key is not known",
+        "Enter the key again: it may be mistyped, deleted, or still being activated.",
+    ),
+    "secret": (
+        "The secret does not fit the key",
+        "Enter the secret again, exactly as the exchange showed it once.",
+    ),
+    "passphrase": (
+        "The passphrase is wrong",
+        "Enter the passphrase chosen when the key was made. It cannot be looked up.",
+    ),
+    "clock": (
+        "This server's clock is off",
+        "Ask the operator to set the server's clock; the desk corrects small errors.",
+    ),
+    "address": (
+        "This server's address is not allowed",
+        "Add the server's address to the key's list at the exchange.",
+    ),
+    "permission": (
+        "The key may not do this",
+        "Give the key the permission named above at the exchange, then test it again.",
+    ),
+    "account": (
+        "The exchange has restricted the account",
+        "Look at the account at the exchange, then test again.",
+    ),
 }
 OTHER = {
     "limit": ("The exchange asks for a pause", "Wait a moment. Reading goes on by itself."),
-    "network": ("The exchange cannot be reached", "Try again in a minute. What is stored here stays readable."),
+    "network": (
+        "The exchange cannot be reached",
+        "Try again in a minute. What is stored here stays readable.",
+    ),
     "answer": ("The exchange's answer cannot be read", "Try again. If it stays so, tell the operator."),
     "ours": ("The desk made a mistake", "Tell the operator; the log has the details."),
 }
@@ -45,7 +69,10 @@ def explain(error: ExchangeError) -> Explained:
     status = _status(error)
     if isinstance(error, OutcomeUnknown):
         return Explained(
-            "The answer was lost", error.sentence, "The desk reads back what holds now. Nothing is sent twice.", status=status
+            "The answer was lost",
+            error.sentence,
+            "The desk reads back what holds now. Nothing is sent twice.",
+            status=status,
         )
     if found := CONNECTION.get(error.fault):
         link = reverse("connections")

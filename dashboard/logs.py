@@ -10,7 +10,9 @@ from typing import Any
 import structlog
 
 HIDDEN = "[hidden]"
-SECRET_NAMES = re.compile(r"secret|passphrase|password|authorization|cookie|token|^key$|api_?key|access.?(key|sign)", re.I)
+SECRET_NAMES = re.compile(
+    r"secret|passphrase|password|authorization|cookie|token|^key$|api_?key|access.?(key|sign)", re.I
+)
 # "secret=abc", "ACCESS-KEY: abc", "'passphrase': 'abc'", and user:password@ in an address.
 SECRET_TEXT = re.compile(
     r"(?i)((?:access-(?:key|sign|passphrase)|secret|passphrase|password|authorization)[\"']?\s*[=:]\s*[\"']?)[^\s,\"'&}]+"

@@ -6,7 +6,9 @@ import zoneinfo
 from collections.abc import Callable
 from typing import Any
 
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from copytrade.exchange.errors import ExchangeError
@@ -18,6 +20,15 @@ Answer = Callable[[HttpRequest], HttpResponse]
 # What the demo's visitors share they must not change: the sign-in, its second factor and each other's sessions.
 DEMO_CLOSED = ("account_", "mfa_", "usersessions_", "invitation")
 DEMO_OPEN = ("account_logout", "account_login")
+
+
+class SignInMiddleware(LoginRequiredMiddleware):
+    """Every page asks for a sign-in unless its view says otherwise. A part that htmx asks for reloads its page."""
+
+    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponseBase:
+        if request.headers.get("HX-Request") == "true":
+            return HttpResponse(status=401, headers={"HX-Refresh": "true"})
+        return super().handle_no_permission(request, view_func)
 
 
 class PersonMiddleware:

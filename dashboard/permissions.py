@@ -24,7 +24,11 @@ class Permission:
 
 def _kind(name: str) -> str:
     low = name.lower()
-    for kind, marks in (("withdraw", ("withdraw",)), ("spot", ("spot",)), ("futures", ("future", "contract", "swap"))):
+    for kind, marks in (
+        ("withdraw", ("withdraw",)),
+        ("spot", ("spot",)),
+        ("futures", ("future", "contract", "swap")),
+    ):
         if any(mark in low for mark in marks):
             return kind
     return "readonly" if "read" in low else ""

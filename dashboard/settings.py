@@ -39,7 +39,9 @@ if PRODUCTION:
         }
     )
     if faults:
-        raise ImproperlyConfigured("Copydesk does not start in production like this:\n- " + "\n- ".join(faults))
+        raise ImproperlyConfigured(
+            "Copydesk does not start in production like this:\n- " + "\n- ".join(faults)
+        )
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -68,8 +70,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    # Every page asks for a sign-in unless its view says otherwise.
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "dashboard.middleware.SignInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -115,7 +116,7 @@ LANGUAGE_CODE = "en"
 # --- files -----------------------------------------------------------------------------------------------
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
+STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "staticfiles"))) if PRODUCTION else None
 # Production collects files once, hashed and compressed; elsewhere they are served as they lie in the tree.
 WHITENOISE_USE_FINDERS = not PRODUCTION
 STORAGES = {
@@ -203,6 +204,7 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_USERNAME_BLACKLIST = ["demo"]
 ACCOUNT_RATE_LIMITS = {"signup": "20/m/ip", "login_failed": "10/m/ip,5/5m/key", "setup_token": "10/m/ip"}
+ACCOUNT_FORMS = {"login": "dashboard.forms.people.SignInForm", "signup": "dashboard.forms.people.SignUpForm"}
 MFA_ADAPTER = "dashboard.adapters.MFAAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True

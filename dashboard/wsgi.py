@@ -18,8 +18,7 @@ def announce_setup() -> None:
     log = structlog.get_logger("copydesk")
     try:
         if nobody_yet():
-            # Under this name, since the log hides what is called a token; this one is meant to be read.
-            log.warning(f"No account exists yet. To make the first one, open /setup/ and enter {setup_token()}")
+            log.warning(f"No account yet. To make the first one, open /setup/ and enter {setup_token()}")
     except DatabaseError:
         log.warning("The database is not ready, so it is not known whether an account exists.")
 

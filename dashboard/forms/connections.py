@@ -16,7 +16,9 @@ class KeyForm(forms.Form):
     key = forms.CharField(
         label="API key",
         max_length=512,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
+        ),
     )
     secret = forms.CharField(
         label="Secret",
@@ -39,7 +41,9 @@ class KeyForm(forms.Form):
 class ConnectionForm(KeyForm):
     """A new connection: a name, an exchange of the list, and a key."""
 
-    label = forms.CharField(label="Name", max_length=60, help_text="How you want to see it here, as in Main account.")
+    label = forms.CharField(
+        label="Name", max_length=60, help_text="How you want to see it here, as in Main account."
+    )
     venue = forms.ChoiceField(label="Exchange")
 
     field_order = ["label", "venue", "key", "secret", "passphrase"]

@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from allauth.account.forms import LoginForm, SignupForm
 from django import forms
 
-from ..admission import setup_token_fits
+from dashboard.admission import setup_token_fits
+
+
+def _labels_only(form: forms.Form) -> None:
+    """Labels stand above the fields: a placeholder would say the same twice, and vanish when typing starts."""
+    for field in form.fields.values():
+        field.widget.attrs.pop("placeholder", None)
+
+
+class SignInForm(LoginForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _labels_only(self)
+        self.fields["login"].label = "User name or e-mail"
+        self.fields["password"].help_text = ""
+
+
+class SignUpForm(SignupForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _labels_only(self)
+        self.fields["username"].label = "User name"
+        self.fields["email"].label = "E-mail"
+        self.fields[
+            "email"
+        ].help_text = "Only used when you forget your password, and only if this desk can send mail."
+        self.fields["password1"].help_text = "At least 12 characters. A few words in a row are good."
+        self.fields["password2"].label = "Password, once more"
 
 
 class SetupForm(forms.Form):
@@ -18,7 +48,9 @@ class SetupForm(forms.Form):
     def clean_token(self) -> str:
         typed = self.cleaned_data["token"]
         if not setup_token_fits(typed):
-            raise forms.ValidationError("This is not the set-up token. Copy it from the log, from the last start.")
+            raise forms.ValidationError(
+                "This is not the set-up token. Copy it from the log, from the last start."
+            )
         return typed
 
 

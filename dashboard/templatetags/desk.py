@@ -20,7 +20,7 @@ register = template.Library()
 THIN = "\u202f"  # narrow no-break space: groups of digits stay on one line
 MINUS = "\u2212"
 NONE = "\u2013"
-EXACT = Context(prec=200)
+EXACT = Context(prec=400, rounding=ROUND_HALF_UP)
 
 
 def number(value: Any) -> Decimal | None:
@@ -31,12 +31,13 @@ def number(value: Any) -> Decimal | None:
         found = Decimal(value)
     except (InvalidOperation, TypeError, ValueError):
         return None
-    return found if found.is_finite() else None
+    # Nothing sensible has a hundred digits; such a number would only fill the page.
+    return found if found.is_finite() and abs(found.adjusted()) < 100 else None
 
 
 def grouped(value: Decimal, places: int) -> str:
     """`-1234.5` with two places -> `−1 234.50`. Zero after rounding has no sign."""
-    rounded = EXACT.quantize(value, Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
+    rounded = EXACT.quantize(value, Decimal(1).scaleb(-places))
     if rounded == 0:
         rounded = abs(rounded)
     return f"{rounded:,f}".replace(",", THIN).replace("-", MINUS)
@@ -60,13 +61,24 @@ def _span(css: str, text: str, full: str, unit: str) -> SafeString:
     return format_html('<span class="{}" title="{}">{}{}</span>', css, title, text, tail)
 
 
+def _is_zero(text: str) -> bool:
+    return not any(digit in text for digit in "123456789")
+
+
+def _direction(value: Decimal, text: str) -> tuple[str, str]:
+    """The class and the plus sign of a result; what reads as zero is neither gain nor loss."""
+    if _is_zero(text):
+        return "money", ""
+    return ("money gain", "+") if value > 0 else ("money loss", "")
+
+
 @register.filter
 def money(value: Any, unit: str = "") -> SafeString | str:
     """`{{ x|money }}` or `{{ x|money:"USDT" }}`: 1 234.56, the full value on hover."""
     found = number(value)
     if found is None:
         return NONE
-    return _span("money", grouped(found, 2 if abs(found) >= 1 or found == 0 else places_for(found)), exact(found), unit)
+    return _span("money", grouped(found, places_for(found)), exact(found), unit)
 
 
 @register.filter
@@ -85,12 +97,9 @@ def signed(value: Any, unit: str = "") -> SafeString | str:
     if found is None:
         return NONE
     text = grouped(found, 2)
-    nothing = not any(digit in text for digit in "123456789")
-    if nothing and found != 0:
+    if _is_zero(text) and found != 0:
         text = grouped(found, places_for(found))
-        nothing = not any(digit in text for digit in "123456789")
-    css = "money" if nothing else ("money gain" if found > 0 else "money loss")
-    sign = "+" if found > 0 and not nothing else ""
+    css, sign = _direction(found, text)
     return _span(css, sign + text, ("+" if found > 0 else "") + exact(found), unit)
 
 
@@ -112,9 +121,7 @@ def signed_percent(value: Any, places: int = 1) -> SafeString | str:
         return NONE
     scaled = EXACT.multiply(found, Decimal(100))
     text = grouped(scaled, int(places))
-    nothing = not any(digit in text for digit in "123456789")
-    css = "money" if nothing else ("money gain" if found > 0 else "money loss")
-    sign = "+" if found > 0 and not nothing else ""
+    css, sign = _direction(found, text)
     return _span(css, f"{sign}{text}{THIN}%", f"{exact(scaled)} %", "")
 
 

@@ -10,8 +10,7 @@ from django.views.decorators.http import require_GET
 
 from copytrade import reports
 from copytrade.models import SettingsChange, SyncJob
-
-from .. import access, htmx
+from dashboard import access, htmx
 
 PAGE = 50
 
@@ -39,7 +38,9 @@ def activity(request: HttpRequest) -> HttpResponse:
         "page": page,
         "bad": list(bad.order_by("-last_seen_at")[:20]),
         "changes": list(
-            changes.exclude(state=SettingsChange.State.DRAFT).select_related("trader", "trader__account", "author")[:20]
+            changes.exclude(state=SettingsChange.State.DRAFT).select_related(
+                "trader", "trader__account", "author"
+            )[:20]
         ),
         "fresh": reports.freshness(access.person(request)),
     }

@@ -10,14 +10,12 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from copytrade import connections as jobs
-from copytrade import reports
+from copytrade import reports, tasks
 from copytrade.models import Account
-
-from .. import access, htmx
-from ..demo import SANDBOX_KEYS
-from ..forms.connections import ConnectionForm, KeyForm
-from ..hints import read_soon
-from ..permissions import describe
+from dashboard import access, htmx
+from dashboard.demo import SANDBOX_KEYS
+from dashboard.forms.connections import ConnectionForm, KeyForm
+from dashboard.permissions import describe
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 secret_form = sensitive_post_parameters("key", "secret", "passphrase")
@@ -57,7 +55,7 @@ def add(request: HttpRequest) -> HttpResponse:
             form.refuse(error)
         else:
             _tell(request, account, jobs.test(account))
-            read_soon(account)
+            tasks.hint_account(account.pk)
             return redirect("connection", pk=account.pk)
     context = {"form": form, "sandbox_keys": SANDBOX_KEYS if "sandbox" in settings.VENUES else ()}
     return render(request, "connections/add.html", context, status=400 if form.errors else 200)
@@ -83,8 +81,8 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
     _tell(request, account, result)
     if result.ok:
         jobs.resume(account)
-        read_soon(account)
-    return htmx.redirect(request, f"/connections/{account.pk}/")
+        tasks.hint_account(account.pk)
+    return redirect("connection", pk=account.pk)
 
 
 @secret_form
@@ -93,8 +91,6 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
 def rotate(request: HttpRequest, pk: int) -> HttpResponse:
     """Put another key in the place of the one in use."""
     account = access.account_write(request, pk)
-    if access.person(request).is_demo:
-        return redirect("connection", pk=pk)
     form = KeyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -103,7 +99,7 @@ def rotate(request: HttpRequest, pk: int) -> HttpResponse:
             form.refuse(error)
         else:
             _tell(request, account, jobs.test(account))
-            read_soon(account)
+            tasks.hint_account(account.pk)
             return redirect("connection", pk=pk)
     context = {"form": form, "account": account, "venue": _venue(account)}
     return render(request, "connections/rotate.html", context, status=400 if form.errors else 200)
@@ -139,7 +135,9 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
         "traders": account.traders.count(),
         "bad": account.bad_records.count(),
     }
-    return render(request, "connections/remove.html", {"account": account, "venue": _venue(account), "counts": counts})
+    return render(
+        request, "connections/remove.html", {"account": account, "venue": _venue(account), "counts": counts}
+    )
 
 
 def _tell(request: HttpRequest, account: Account, result: jobs.TestResult) -> None:

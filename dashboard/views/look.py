@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpR
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from ..context import GAINS, THEMES
+from dashboard.context import GAINS, THEMES
 
 YEAR = 31_536_000
 

@@ -13,10 +13,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from .. import admission
-from .. import demo as demo_desk
-from ..forms.people import SetupForm
-from ..hints import read_soon
+from copytrade import tasks
+from dashboard import admission
+from dashboard import demo as demo_desk
+from dashboard.forms.people import SetupForm
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -31,8 +31,10 @@ def demo(request: HttpRequest) -> HttpResponse:
     account, made = demo_desk.ensure_connection(user)
     login(request, user, backend=BACKEND)
     if made:
-        read_soon(account)
-        messages.info(request, "Welcome to the demo. Its first reading from the sandbox exchange has just started.")
+        tasks.hint_account(account.pk)
+        messages.info(
+            request, "Welcome to the demo. Its first reading from the sandbox exchange has just started."
+        )
     return redirect("overview")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib import messages
@@ -12,9 +14,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from copytrade.models import Invitation
-
-from .. import access, admission
-from ..forms.people import InvitationForm
+from dashboard import access, admission
+from dashboard.forms.people import InvitationForm
 
 
 @require_GET
@@ -28,6 +29,9 @@ def security(request: HttpRequest) -> HttpResponse:
         "sessions": UserSession.objects.filter(user=person).count(),
         "invitations": _invitations(request) if person.is_operator else None,
         "form": InvitationForm(),
+        "gains": (("green", "Green"), ("red", "Red"), ("muted", "Plain")),
+        "example_gain": Decimal("24.18"),
+        "example_loss": Decimal("-9.34"),
     }
     return render(request, "security/security.html", context)
 

@@ -14,4 +14,6 @@ class Command(BaseCommand):
         if nobody_yet():
             self.stdout.write(setup_token())
         else:
-            self.stdout.write("The first account exists. Further people sign up by invitation (Security page).")
+            self.stdout.write(
+                "The first account exists. Further people sign up by invitation (Security page)."
+            )
