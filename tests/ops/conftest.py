@@ -58,7 +58,7 @@ os._exit(1)
     "talker": """
 print("plain line")
 print("2026 [error    ] it broke")
-print("2026-11-21T07:13:53Z [warning  ] No account exists yet. Enter abc [copydesk]", flush=True)
+print("2026-11-21T07:13:53Z [warning  ] No account yet: open /setup/ and enter abc [copydesk]", flush=True)
 time.sleep(600)
 """,
 }

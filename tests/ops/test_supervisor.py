@@ -72,13 +72,13 @@ def test_a_crash_of_one_leaves_the_others_alone(dummy_desk: Start) -> None:
 def test_output_goes_to_the_log_and_what_matters_to_the_console(dummy_desk: Start) -> None:
     desk = dummy_desk("web=talker")
     log = desk.folder / "web.log"
-    wait_until(lambda: log.exists() and b"Enter abc" in log.read_bytes(), 10, "the log")
+    wait_until(lambda: log.exists() and b"enter abc" in log.read_bytes(), 10, "the log")
     desk.process.send_signal(signal.SIGTERM)
     assert desk.process.stdout
     console = desk.process.stdout.read()
     assert b"plain line" in log.read_bytes()
     assert "plain line" not in console
-    assert "web: No account exists yet. Enter abc\n" in console
+    assert "web: No account yet: open /setup/ and enter abc\n" in console
     assert "web: 2026 [error    ] it broke" in console
 
 
