@@ -228,7 +228,7 @@ class _Check:
         what: str,
     ) -> str | None:
         """Check a choice. Returns the word when it is an allowed one, else None."""
-        path = f"{holder_path}.{name}" if holder_path else name
+        path = _path(holder_path, name)
         words = " or ".join((", ".join(allowed[:-1]), allowed[-1])) if len(allowed) > 1 else allowed[0]
         if name not in holder:
             if required:
@@ -261,7 +261,8 @@ class _Check:
         for name in holder:
             if name not in known:
                 known_as = shown(str(name))
-                where = f"{path}.{known_as}" if path else known_as
+                # Nonsense as a name would be no path: then the object that holds it is named.
+                where = _path(path, name) if known_as == name and name.isidentifier() else path
                 self.add(where, "not_allowed", f"The interface has no setting named {known_as}.")
 
     # Leverages
@@ -351,6 +352,10 @@ class _Check:
         if extra:
             parts.append(f"Not chosen: {listed(extra)}.")
         self.add(path, "mismatch", " ".join(parts))
+
+
+def _path(holder: str, name: str) -> str:
+    return f"{holder}.{name}" if holder else name
 
 
 def _between(name: str) -> Callable[[Decimal], bool]:

@@ -56,7 +56,12 @@ def described(settings: CopySettings) -> list[tuple[str, str]]:
     for label in all_words[0] if all_words else ():
         counts = Counter(words.get(label, NOT_SET) for words in all_words)
         one = len(counts) == 1
-        rows.append((label, ", ".join(v if one else f"{v} ({n} of {len(all_words)})" for v, n in counts.most_common())))
+        rows.append(
+            (
+                label,
+                ", ".join(v if one else f"{v} ({n} of {len(all_words)})" for v, n in counts.most_common()),
+            )
+        )
     return rows
 
 

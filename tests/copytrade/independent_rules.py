@@ -114,7 +114,12 @@ def judged(holder, prefix, judges):
 
 
 def extras(holder, prefix, known):
-    return {(prefix + name, "extra") for name in holder if name not in known}
+    """What the table does not name. A name that is no word, or over 40 long, is told at its holder."""
+    return {
+        (prefix + name if name.isidentifier() and len(name) <= 40 else prefix.removesuffix("."), "extra")
+        for name in holder
+        if name not in known
+    }
 
 
 def table(config, prefix, column, ours):
