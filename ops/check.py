@@ -128,8 +128,8 @@ def command(*words: str, env: dict[str, str] | None = None) -> Callable[[], list
 def checks() -> dict[str, Callable[[], list[str]]]:
     manage = ("-W", "ignore::RuntimeWarning", "manage.py")
     return {
-        "lint": command("-m", "ruff", "check", "--quiet", "."),
-        "format": command("-m", "ruff", "format", "--quiet", "--check", "."),
+        "lint": command("-m", "ruff", "check", "--quiet", "--output-format", "concise", "."),
+        "format": command("-m", "ruff", "format", "--quiet", "--check", "--output-format", "concise", "."),
         "types": command("-m", "mypy"),
         "import contracts": command(
             "-c", "import sys; from importlinter.cli import lint_imports_command as c; sys.exit(c())"

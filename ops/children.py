@@ -18,9 +18,7 @@ LEASH = str(Path(__file__).with_name("leash.py"))
 FIRST_DELAY, LONGEST_DELAY, SETTLED = 0.5, 30.0, 60.0  # seconds
 LOG_LIMIT = 5_000_000  # bytes; one older file is kept beside it
 # Lines that a person at the console should see without opening a log.
-IMPORTANT = re.compile(
-    rb"\b(?:CRITICAL|FATAL|PANIC)\b|open /setup/|\[error|\[critical", re.IGNORECASE
-)
+IMPORTANT = re.compile(rb"\b(?:CRITICAL|FATAL|PANIC)\b|open /setup/|\[error|\[critical", re.IGNORECASE)
 # What a log line carries around its message: time and level before it, the logger's name after it.
 AROUND = re.compile(rb"^\S+Z \[\w+ *\] +|\s+\[copydesk\]\s*$")
 
