@@ -100,7 +100,7 @@ def test_labels_are_those_of_the_interface() -> None:
     unlabelled = {row.name for row in ROWS if row.key == "affiliate-key"}
     assert {name for name, label in labels.items() if label == "TRADE"} == trading
     assert {name for name, label in labels.items() if not label} == unlabelled
-    assert {label for label in labels.values()} == {"TRADE", "USER_DATA", ""}
+    assert set(labels.values()) == {"TRADE", "USER_DATA", ""}
 
 
 def strict_schema(name: str) -> dict[str, Any]:

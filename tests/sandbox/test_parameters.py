@@ -10,8 +10,22 @@ import pytest
 import requests
 
 from tests.sandbox.paths import (
-    ACCOUNT, ASSETS, BILLS, COMMISSIONS, DEALS, FUNDING, HISTORY, LEAD_HISTORY, LIMIT_ORDER, OPEN, ORDER, SETTINGS,
-    SUBS, TRADERS, USERS, WITHDRAWALS,
+    ACCOUNT,
+    ASSETS,
+    BILLS,
+    COMMISSIONS,
+    DEALS,
+    FUNDING,
+    HISTORY,
+    LEAD_HISTORY,
+    LIMIT_ORDER,
+    OPEN,
+    ORDER,
+    SETTINGS,
+    SUBS,
+    TRADERS,
+    USERS,
+    WITHDRAWALS,
 )  # fmt: skip
 from tests.sandbox.signer import Caller, answer, refusal
 from tests.support.sandbox_process import Sandbox

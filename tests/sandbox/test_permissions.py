@@ -9,8 +9,23 @@ import pytest
 import requests
 
 from tests.sandbox.paths import (
-    ACCOUNT, ASSETS, BATCH, COMMISSIONS, DEALS, HISTORY, LEAD_HISTORY, ORDER, ROWS, SETTINGS, SUBS, TRADER, TRADERS,
-    UNIFIED, USERS, WITHDRAWALS, Row,
+    ACCOUNT,
+    ASSETS,
+    BATCH,
+    COMMISSIONS,
+    DEALS,
+    HISTORY,
+    LEAD_HISTORY,
+    ORDER,
+    ROWS,
+    SETTINGS,
+    SUBS,
+    TRADER,
+    TRADERS,
+    UNIFIED,
+    USERS,
+    WITHDRAWALS,
+    Row,
 )  # fmt: skip
 from tests.sandbox.signer import Caller, answer, refusal
 from tests.support.sandbox_process import Sandbox

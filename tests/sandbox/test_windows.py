@@ -10,7 +10,16 @@ import pytest
 
 from copytrade.sandbox.windows import three_months_after
 from tests.sandbox.paths import (
-    ASSETS, BILLS, COMMISSIONS, DEALS, FUNDING, HISTORY, LEAD_HISTORY, SUBS, USERS, WITHDRAWALS,
+    ASSETS,
+    BILLS,
+    COMMISSIONS,
+    DEALS,
+    FUNDING,
+    HISTORY,
+    LEAD_HISTORY,
+    SUBS,
+    USERS,
+    WITHDRAWALS,
 )  # fmt: skip
 from tests.sandbox.signer import Caller, answer, refusal
 from tests.support.sandbox_process import Sandbox
@@ -27,7 +36,9 @@ def now() -> int:
 
 @pytest.mark.parametrize(("key", "path"), [("follower-key", HISTORY), ("lead-key", LEAD_HISTORY)])
 class TestCopyHistory:
-    def test_ninety_days_are_allowed(self, exchange: Sandbox, caller_of: Callers, key: str, path: str) -> None:
+    def test_ninety_days_are_allowed(
+        self, exchange: Sandbox, caller_of: Callers, key: str, path: str
+    ) -> None:
         ask = caller_of(key).get
         end = now() - 20 * DAY
         answer(ask(path, f"startTime={end - 90 * DAY}&endTime={end}"))

@@ -11,7 +11,12 @@ from copytrade.sandbox.errors import Refusal
 from .call import Call, Row, part
 
 MOST_LEVERAGE = 125  # ours: the interface names no maximum
-CODES = {"missing": -1128, "range": -1140, "unknown_symbol": -1121}  # every other rule: -1142
+CODES = {
+    "missing": -1128,
+    "range": -1140,
+    "leverage": -1140,
+    "unknown_symbol": -1121,
+}  # every other rule: -1142
 
 
 def follower_settings(call: Call) -> list[Row]:
@@ -31,6 +36,7 @@ def update_follower_settings(call: Call) -> Row:
 
 def checked_settings(body: Row, world: Any, account: str) -> tuple[int, rules.CopySettings]:
     """The trader and the settings of a POST body, defaults applied. Raises Refusal."""
+    body = _without_nulls(body)
     broken = rules.check_body(body, supported=world.symbols, ours=False)
     if broken:
         first = broken[0]
@@ -42,6 +48,13 @@ def checked_settings(body: Row, world: Any, account: str) -> tuple[int, rules.Co
     if world.settings(account, trader_id) is None:
         raise Refusal(-1142, "traderId is not a known copy trader.")
     return trader_id, settings
+
+
+def _without_nulls(value: Any) -> Any:
+    """A field that is null counts as left out, as in every other body."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def open_tracking_orders(call: Call) -> list[Row]:

@@ -17,14 +17,16 @@ from .coins import EXACT, QUOTE, text
 from .past import TAKER_FEE, Wallet, book_fill
 
 MAKER_FEE = Decimal("0.0008")
-DEPTH_USDT = Decimal(200_000)
+DEPTH_USDT = Decimal(25_000)
 NEW, PARTLY, FILLED, CANCELED = "NEW", "PARTIALLY_FILLED", "FILLED", "CANCELED"
 FIRST_ORDER_ID = 880_000_000_000_000_000
-STEP_MS = 15_000  # how finely the past is searched for the moment a resting order was reached
+STEP_MS = 15_000  # resting orders meet the market at whole steps of this
+PAUSE_MS = 1_000  # and not sooner than this after they came
 MOST_STEPS = 240
 
 Price = Callable[[str, int], Decimal]
 ZERO = Decimal(0)
+SMALLEST = Decimal("0.00000001")
 
 
 @dataclass
@@ -158,7 +160,7 @@ class Book:
 
     def _take(self, order: Order, market: Decimal, now_ms: int) -> None:
         if order.reached_by(market):
-            available = min(order.quantity, EXACT.divide(DEPTH_USDT, market).quantize(Decimal("0.00000001")))
+            available = min(order.quantity, EXACT.quantize(EXACT.divide(DEPTH_USDT, market), SMALLEST))
             if order.time_in_force != "FOK" or available == order.quantity:
                 self._fill(order, available, market, now_ms, TAKER_FEE)
         if order.active and order.time_in_force != "GTC":
@@ -173,9 +175,9 @@ class Book:
         self.touched_ms = max(self.touched_ms, at_ms)
 
     def _reached(self, order: Order, after_ms: int, now_ms: int) -> int | None:
-        step = max(STEP_MS, (now_ms - after_ms) // MOST_STEPS)
-        moments: list[int] = [*range(after_ms + step, now_ms, step), now_ms]
-        for moment in moments:
+        after_ms = max(after_ms, order.updated_ms + PAUSE_MS)
+        step = STEP_MS * max(1, (now_ms - after_ms) // STEP_MS // MOST_STEPS)
+        for moment in range((after_ms // step + 1) * step, now_ms + 1, step):
             if order.reached_by(self._price(order.symbol, moment)):
                 return moment
         return None
