@@ -124,7 +124,7 @@ class Caller:
                 self._learn_offset(operation.root, until)
                 continue
             attempt += 1
-            pause = FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1.0)  # noqa: S311 (jitter)
+            pause = FIRST_PAUSE * 2 ** (attempt - 1) * random.uniform(0.5, 1.0)  # noqa: S311 (jitter)
             if not _repeatable(operation, failed) or attempt >= ATTEMPTS or time.monotonic() + pause >= until:
                 raise failed
             time.sleep(pause)

@@ -13,7 +13,7 @@ from typing import Any
 from .errors import ExchangeError, Malformed, OutcomeUnknown, RateLimited, Rejected, Unauthorized, Unreachable
 from .jsontext import parse
 from .operations import Operation
-from .transport import Reply, TransportFailure
+from .transport import Reply, TooLarge, TransportFailure
 
 CLOCK_CODES = (-1043, -1046)
 SYSTEM_CODES = (-1000, -1054)
@@ -134,19 +134,23 @@ def lost(failure: TransportFailure, operation: Operation) -> ExchangeError:
     """The error of a call that got no whole answer."""
     if failure.sent and not operation.retry_safe:
         return unknown(operation, failure.reason)
+    if isinstance(failure, TooLarge):
+        return Malformed(
+            "The exchange's answer is larger than any real one, so it was not read.", operation=operation.name
+        )
     return Unreachable(
         f"The exchange could not be reached: {failure.reason}. Nothing was changed; try again in a while.",
         operation=operation.name, fault="network",
     )  # fmt: skip
 
 
-def unknown(operation: Operation, reason: str, **facts: Any) -> OutcomeUnknown:
+def unknown(operation: Operation, reason: str, /, **facts: Any) -> OutcomeUnknown:
     """A write without a readable answer."""
     return OutcomeUnknown(
         f"The request was sent, but its outcome is not known: {reason}. "
         "It may have been applied: look at what the exchange holds before doing it again.",
-        operation=operation.name, fault="network", **facts,
-    )  # fmt: skip
+        **{"operation": operation.name, "fault": "network", **facts},
+    )
 
 
 def _parse(reply: Reply) -> tuple[Any, bool]:

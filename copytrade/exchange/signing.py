@@ -58,14 +58,21 @@ def sign(secret: str, timestamp: str, method: str, target: str, body: str) -> st
     return base64.b64encode(digest).decode()
 
 
-def headers(
-    credentials: Credentials, timestamp_ms: int, method: str, target: str, body: str
-) -> dict[str, str]:
+class Headers(dict[str, str]):
+    """Headers that do not show themselves: a report of a crash lists the local variables of every frame."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} headers, hidden>"
+
+
+def headers(credentials: Credentials, timestamp_ms: int, method: str, target: str, body: str) -> Headers:
     """The authentication headers of one request."""
     timestamp = str(timestamp_ms)
-    return {
-        "ACCESS-KEY": credentials.key,
-        "ACCESS-SIGN": sign(credentials.secret, timestamp, method, target, body),
-        "ACCESS-PASSPHRASE": credentials.passphrase,
-        "ACCESS-TIMESTAMP": timestamp,
-    }
+    return Headers(
+        {
+            "ACCESS-KEY": credentials.key,
+            "ACCESS-SIGN": sign(credentials.secret, timestamp, method, target, body),
+            "ACCESS-PASSPHRASE": credentials.passphrase,
+            "ACCESS-TIMESTAMP": timestamp,
+        }
+    )

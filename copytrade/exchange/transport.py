@@ -28,7 +28,8 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 CONNECT_SECONDS = 5.0
 LARGEST_ANSWER = 32 * 1024 * 1024
 CHUNK = 64 * 1024
-IDLE_BEFORE_WRITE = 3.0  # an older idle connection may be closed by the peer just as the write leaves
+IDLE_BEFORE_WRITE = 3.0  # seconds; an older connection may be closed by the peer just as the write leaves
+IDLE_BEFORE_READ = 300.0
 AGENT = "copydesk"
 
 
@@ -59,7 +60,7 @@ class _Call(threading.local):
 
     deadline = 0.0
     sent = False
-    fresh = False  # no connection that has been idle for long
+    idle_allowed = 0.0  # seconds that a connection may have been idle
 
     def left(self) -> float:
         return self.deadline - time.monotonic()
@@ -107,7 +108,7 @@ class _Timed:
     @property
     def is_connected(self) -> bool:
         """Asked by the pool before it hands out an idle connection."""
-        if _call.fresh and time.monotonic() - self.last_used > IDLE_BEFORE_WRITE:
+        if time.monotonic() - self.last_used > _call.idle_allowed:
             return False
         return bool(super().is_connected)  # type: ignore[misc]
 
@@ -155,9 +156,17 @@ class _Adapter(HTTPAdapter):
 
 
 class Transport:
-    """A keep-alive session to one venue. May be shared by threads."""
+    """A keep-alive session. May be shared by threads. largest_answer: in bytes, unpacked."""
 
-    def __init__(self, source_address: str | None = None) -> None:
+    def __init__(
+        self,
+        source_address: str | None = None,
+        *,
+        largest_answer: int = LARGEST_ANSWER,
+        idle_before_write: float = IDLE_BEFORE_WRITE,
+    ) -> None:
+        self._largest_answer = largest_answer
+        self._idle_before_write = idle_before_write
         self.session = requests.Session()
         self.session.trust_env = False  # no proxies, no netrc, no certificate paths from the environment
         self.session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
@@ -181,7 +190,8 @@ class Transport:
         prepared = request.prepare()
         if prepared.path_url != target or (prepared.body or b"") != body:
             raise TransportFailure("the request would not be sent as it was signed", sent=False)
-        _call.deadline, _call.sent, _call.fresh = time.monotonic() + seconds, False, method == "POST"
+        _call.deadline, _call.sent = time.monotonic() + seconds, False
+        _call.idle_allowed = self._idle_before_write if method == "POST" else IDLE_BEFORE_READ
         failure = None
         try:
             return self._exchange(prepared)
@@ -197,7 +207,7 @@ class Transport:
             body = bytearray()
             for chunk in answer.iter_content(CHUNK):
                 body += chunk
-                if len(body) > LARGEST_ANSWER:
+                if len(body) > self._largest_answer:
                     raise TooLarge("the answer is too large", sent=True)
                 if _call.left() <= 0:
                     raise TimeoutError("the call's time is over")

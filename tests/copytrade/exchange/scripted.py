@@ -31,7 +31,13 @@ class Received:
 
 def answer(data: Any, status: int = 200, **headers: str) -> bytes:
     """A whole HTTP answer. bytes and str are sent as they are, anything else as JSON."""
-    body = data if isinstance(data, bytes) else data.encode() if isinstance(data, str) else json.dumps(data).encode()
+    body = (
+        data
+        if isinstance(data, bytes)
+        else data.encode()
+        if isinstance(data, str)
+        else json.dumps(data).encode()
+    )
     lines = [f"HTTP/1.1 {status} Some Reason", f"Content-Length: {len(body)}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode() + body
@@ -132,6 +138,7 @@ class ScriptedServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)  # close alone leaves a waiting accept() listening
         self._listener.close()
         self.hang_up()
 

@@ -18,6 +18,8 @@ MS = timedelta(milliseconds=1)
 MARKET = {"symbol": "BTCUSDT", "side": "BUY", "type": "MARKET", "quantity": Decimal(1)}
 LIMIT = MARKET | {"type": "LIMIT", "time_in_force": "GTC", "price": Decimal(10)}
 
+WITHOUT_PRICE = NewOrder("BUY", "LIMIT", Decimal(1), "GTC")
+
 REFUSED = [
     ("open_tracking_orders", {"limit": 0}, "limit", "1 or more"),
     ("open_tracking_orders", {"limit": 101}, "limit", "at most 100"),
@@ -75,7 +77,7 @@ REFUSED = [
     ("place_orders", {"symbol": "BTCUSDT", "orders": []}, "orderList", "1 to 10 orders; it holds 0"),
     ("place_orders", {"symbol": "BTCUSDT", "orders": [NewOrder("BUY", "MARKET", Decimal(1))] * 11}, "orderList",
      "1 to 10 orders; it holds 11"),
-    ("place_orders", {"symbol": "BTCUSDT", "orders": [NewOrder("BUY", "MARKET", Decimal(1)), NewOrder("BUY", "LIMIT", Decimal(1), "GTC")]},
+    ("place_orders", {"symbol": "BTCUSDT", "orders": [NewOrder("BUY", "MARKET", Decimal(1)), WITHOUT_PRICE]},
      "orderList[1].price", "required when type is LIMIT"),
     ("place_orders", {"symbol": "BTCUSDT", "orders": ["order"]}, "orderList[0].side", "required"),
     ("order", {"order_id": None}, "orderId or origClientOrderId", "one of the two"),
@@ -93,7 +95,9 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "arguments", "field", "bound"), REFUSED, ids=[f"{r[0]}-{r[2]}-{r[3]}" for r in REFUSED])
+@pytest.mark.parametrize(
+    ("name", "arguments", "field", "bound"), REFUSED, ids=[f"{r[0]}-{r[2]}-{r[3]}" for r in REFUSED]
+)
 def test_out_of_bounds_is_refused_before_the_network(name, arguments, field, bound):
     with ScriptedServer(answer({})) as server:
         client = server.client(clock=NOW.timestamp)
@@ -101,7 +105,9 @@ def test_out_of_bounds_is_refused_before_the_network(name, arguments, field, bou
             getattr(client, name)(**{**LEAST[name], **arguments})
         assert server.connections == 0
     assert field in [violation.field for violation in refused.value.violations]
-    assert any(bound in v.message for v in refused.value.violations if v.field == field), refused.value.violations
+    assert any(bound in v.message for v in refused.value.violations if v.field == field), (
+        refused.value.violations
+    )
     assert refused.value.operation == name
     assert refused.value.field
     assert "Nothing was sent" in refused.value.sentence
@@ -154,10 +160,13 @@ def test_milliseconds_are_exact():
 
 def test_settings_are_held_against_the_rules():
     broken = CopySettings(
-        PER_SYMBOL, (TraceConfig(symbol="BTCUSDT", symbols=None, trace_type="percent", trace_value=Decimal(0)),)
+        PER_SYMBOL,
+        (TraceConfig(symbol="BTCUSDT", symbols=None, trace_type="percent", trace_value=Decimal(0)),),
     )
     with ScriptedServer(answer({})) as server, pytest.raises(LocalRefusal) as refused:
-        server.client().update_follower_settings(trader_id=TRADER, settings=broken, supported=["BTCUSDT", "ETHUSDT"])
+        server.client().update_follower_settings(
+            trader_id=TRADER, settings=broken, supported=["BTCUSDT", "ETHUSDT"]
+        )
     assert server.connections == 0
     fields = {violation.field for violation in refused.value.violations}
     assert {"symbolTraceConfigs[0].traceValue", "symbolTraceConfigs[0].maxHoldQty"} <= fields

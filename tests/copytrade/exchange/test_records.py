@@ -62,7 +62,9 @@ def test_an_open_order_is_read_exactly():
 
 
 def test_a_closed_order_has_its_closing_time_from_text():
-    page = envelopes.page(OPERATIONS["tracking_order_history"], parse(json.dumps(sample("tracking_order_history"))))
+    page = envelopes.page(
+        OPERATIONS["tracking_order_history"], parse(json.dumps(sample("tracking_order_history")))
+    )
     assert page.records[0].close_time == datetime(2025, 11, 13, 0, 26, 40, 123000, tzinfo=UTC)
     assert page.next == Cursor(701816980655571100, 1762993600123)
     assert page.more is True
@@ -80,17 +82,23 @@ def test_text_where_a_number_is_meant_is_taken_exactly_and_told():
     order = page.records[0]
     assert (order.tracking_no, order.open_leverage) == (701816980655571201, 20)
     assert order.open_time == one().records[0].open_time
-    assert page.drift == [f"{n}: a string where a number is meant" for n in ("trackingNo", "openLeverage", "openTime")]
+    assert page.drift == [
+        f"{n}: a string where a number is meant" for n in ("trackingNo", "openLeverage", "openTime")
+    ]
 
 
 @pytest.mark.parametrize("number", ["702345678901234567.0", "7.02345678901234567E17"])
 def test_an_id_with_a_point_is_still_exact(number):
     text = json.dumps([OPEN]).replace(f'"traderID": {TRADER}', f'"traderID": {number}')
-    assert envelopes.page(OPERATIONS["open_tracking_orders"], parse(text), 1, 100).records[0].trader_id == TRADER
+    assert (
+        envelopes.page(OPERATIONS["open_tracking_orders"], parse(text), 1, 100).records[0].trader_id == TRADER
+    )
 
 
 def test_a_missing_field_is_none_and_told_once_with_its_count():
-    rows = [{k: v for k, v in OPEN.items() if k != "openFee"} | {"trackingNo": number} for number in (1, 2, 3)]
+    rows = [
+        {k: v for k, v in OPEN.items() if k != "openFee"} | {"trackingNo": number} for number in (1, 2, 3)
+    ]
     page = page_of(*rows)
     assert [order.open_fee for order in page.records] == [None] * 3
     assert page.drift == ["openFee: missing (3 times)"]
@@ -155,8 +163,11 @@ def test_numbers_that_are_none_make_one_record_bad_and_keep_their_text(word):
     assert f'"openFee": {word}' in page.bad[0].raw
 
 
+DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, places=4)
+
+
 @given(st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.text() | st.decimals(allow_nan=False, allow_infinity=False, places=4),
+    st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.text() | DECIMALS,
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 ))  # fmt: skip
 def test_json_text_comes_back_as_it_was(value):
@@ -256,7 +267,10 @@ def test_the_account_may_leave_fields_out():
 
 
 def test_a_single_record_that_cannot_be_understood_is_malformed():
-    with ScriptedServer(answer(sample("order") | {"orderId": None})) as server, pytest.raises(Malformed, match="orderId"):
+    with (
+        ScriptedServer(answer(sample("order") | {"orderId": None})) as server,
+        pytest.raises(Malformed, match="orderId"),
+    ):
         server.client().order(order_id=9)
 
 

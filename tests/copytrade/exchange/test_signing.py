@@ -19,8 +19,16 @@ from .samples import CALLS, LEAST, NOW, sample
 from .scripted import KEY, PASSPHRASE, SECRET, ScriptedServer, answer
 
 VECTORS = [
-    ("1659076670000", "/capi/v3/copy/follower/settings?traderId=123456", "8cFb/dUBt9kqV4BYzK1Ze8OBlrssCZ9eapN6uSOJ000="),
-    ("1591089508404", "/api/v3/market/depth?symbol=BTCUSDT&limit=20", "tRf5+lw590XPJQqlTWTdbvE4wExekCWM2wkap/YFldQ="),
+    (
+        "1659076670000",
+        "/capi/v3/copy/follower/settings?traderId=123456",
+        "8cFb/dUBt9kqV4BYzK1Ze8OBlrssCZ9eapN6uSOJ000=",
+    ),
+    (
+        "1591089508404",
+        "/api/v3/market/depth?symbol=BTCUSDT&limit=20",
+        "tRf5+lw590XPJQqlTWTdbvE4wExekCWM2wkap/YFldQ=",
+    ),
     ("1659076670000", "/api/v3/account", "nPNt1O53MHEwgA9e+aAbB/OPw18WIbQIYgFA09Xm2Tw="),
     ("1659076670000", "/api/v3/account/", "dEMq9WQmoPjz07QKu9G+cfuBaKdSpIAYYvLzYk//oF4="),
 ]
