@@ -34,7 +34,7 @@ def client_for(account: Account, *, interactive: bool = False) -> ExchangeClient
     return ExchangeClient(
         Roots(spot=venue["spot"], contract=venue["contract"]),
         _credentials(account),
-        limiter=limiter(),
+        limiter=limiter_at(settings.REDIS_URL),
         interactive=interactive,
         clock_offset_ms=account.clock_offset_ms,
         allow_writes=account.writes_enabled,
@@ -53,14 +53,10 @@ def talking_to(account: Account, *, interactive: bool = False) -> Iterator[Excha
             Account.objects.filter(pk=account.pk).update(clock_offset_ms=client.clock_offset_ms)
 
 
-def limiter() -> RedisLimiter:
-    """The request budget that all processes of this machine share."""
-    return _limiter(settings.REDIS_URL)
-
-
 @lru_cache(maxsize=2)
-def _limiter(url: str) -> RedisLimiter:
-    return RedisLimiter.from_url(url)  # its own connection, which gives up at once when Redis is away
+def limiter_at(redis_url: str) -> RedisLimiter:
+    """The request budget that all processes of this machine share, counted in this Redis."""
+    return RedisLimiter.from_url(redis_url)
 
 
 def _credentials(account: Account) -> Credentials:
