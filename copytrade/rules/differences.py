@@ -44,24 +44,25 @@ def differences(before: CopySettings, after: CopySettings) -> list[Difference]:
 
 
 def described(settings: CopySettings) -> list[tuple[str, str]]:
-    """All of the settings as (label, value in words). Where symbols differ, each value names how many have it."""
+    """All of the settings as (label, value in words). Where symbols differ, each value says how many have it."""
     rows = [("Mode", _mode(settings)), ("Symbols", _all_symbols(settings))]
     if _is_unified(settings):
-        config = settings.configs[0]
-        words = {**_fields(config), **(_leverages(config) if config.leverage_type != SPECIFY else {})}
-        customs = {f"Leverage {c.symbol}": f"{_times(c.long_leverage)} long, {_times(c.short_leverage)} short"
-                   for c in config.custom_leverages if config.leverage_type == SPECIFY}  # fmt: skip
-        return [*rows, *words.items(), *customs.items()]
-    all_words = [{**_fields(config), **_leverages(config)} for config in settings.configs]
-    for label in all_words[0] if all_words else ():
-        counts = Counter(words.get(label, NOT_SET) for words in all_words)
-        one = len(counts) == 1
-        rows.append(
-            (
-                label,
-                ", ".join(v if one else f"{v} ({n} of {len(all_words)})" for v, n in counts.most_common()),
-            )
-        )
+        return rows + _described_unified(settings.configs[0])
+    words = [{**_fields(config), **_leverages(config)} for config in settings.configs]
+    for label in words[0] if words else ():
+        counts = Counter(each[label] for each in words).most_common()
+        values = [value if n == len(words) else f"{value} ({n} of {len(words)})" for value, n in counts]
+        rows.append((label, ", ".join(values)))
+    return rows
+
+
+def _described_unified(config: TraceConfig) -> list[tuple[str, str]]:
+    rows = list(_fields(config).items())
+    if config.leverage_type != SPECIFY:
+        return rows + list(_leverages(config).items())
+    for item in config.custom_leverages:
+        words = f"{_times(item.long_leverage)} long, {_times(item.short_leverage)} short"
+        rows.append((f"Leverage {item.symbol}", words))
     return rows
 
 

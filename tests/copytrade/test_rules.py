@@ -320,7 +320,7 @@ def test_names_from_outside_are_shown_short_and_printable():
 
 
 @given(bodies(), st.sampled_from([None, SYMBOLS, SYMBOLS[:2]]), st.booleans())
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1200, deadline=None)
 @example(unified_body(), None, True)
 @example(per_symbol_body(leverageType="specify"), SYMBOLS, True)
 @example(specify_body(symbols=LEFT_OUT), None, False)
@@ -330,7 +330,7 @@ def test_the_checks_agree_with_a_second_reading_of_the_interface(body, supported
 
 
 @given(st.sampled_from(["traceValue", "maxHoldQty", "stopProfitRatio", "slippageRatio"]), st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_both_readings_agree_on_any_text_for_a_number(name, data):
     text = data.draw(
         st.sampled_from(EDGES) | st.from_regex(r"\s?-?\d{1,7}(\.\d{1,12})?\s?") | st.text(max_size=8)
@@ -341,7 +341,7 @@ def test_both_readings_agree_on_any_text_for_a_number(name, data):
 
 
 @given(junk, st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_any_json_gives_violations_and_no_exception(nonsense, ours):
     for body in (
         nonsense,
@@ -356,7 +356,7 @@ def test_any_json_gives_violations_and_no_exception(nonsense, ours):
 
 
 @given(copy_settings(), st.integers(1, 2**63 - 1))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_what_we_write_is_valid_for_us_and_for_the_exchange(made, trader_id):
     body = rules.to_body(trader_id, made)
     assert broken(body) == broken(body, ours=False) == []
@@ -364,7 +364,7 @@ def test_what_we_write_is_valid_for_us_and_for_the_exchange(made, trader_id):
 
 
 @given(st.sampled_from(EDGES) | st.text(max_size=12) | st.from_regex(r"\s*-?[0-9]{1,40}(\.[0-9]{1,3})?\s*"))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_a_typed_number_is_read_exactly_or_not_at_all(text):
     value, expected = rules.number(text), as_number(text)
     assert (value is None) == (expected is None)

@@ -146,6 +146,34 @@ def test_an_answer_that_makes_no_sense_still_differs():
     assert lines(CopySettings("unified"), unified())
 
 
+def test_settings_are_described_in_full():
+    assert rules.described(unified()) == [
+        ("Mode", "one for all symbols"),
+        ("Symbols", "BTCUSDT, ETHUSDT"),
+        ("Size of each copy", "100 USDT"),
+        ("Most held", f"1{THIN}000 USDT"),
+        ("Take profit", "50 % of margin"),
+        ("Stop loss", "off"),
+        ("Slippage", "0.5 %"),
+        ("Margin type", "cross"),
+        ("Leverage type", "fixed"),
+        ("Long leverage", "5x"),
+        ("Short leverage", "4x"),
+    ]
+    of_each = rules.described(unified(**customs(BTCUSDT=(5, 4), ETHUSDT=(5, 8))))
+    assert of_each[-2:] == [
+        ("Leverage BTCUSDT", "5x long, 4x short"),
+        ("Leverage ETHUSDT", "5x long, 8x short"),
+    ]
+
+
+def test_settings_of_each_symbol_are_described_with_how_many_have_a_value():
+    rows = dict(rules.described(each(on("BTCUSDT"), on("ETHUSDT", long_leverage=9), on("SOLUSDT"))))
+    assert rows["Symbols"] == "BTCUSDT, ETHUSDT, SOLUSDT"
+    assert (rows["Stop loss"], rows["Long leverage"]) == ("off", "5x (2 of 3), 9x (1 of 3)")
+    assert rules.described(each()) == [("Mode", "each symbol its own"), ("Symbols", "none")]
+
+
 @st.composite
 def neighbours(draw):
     """Settings and the same with one thing changed, or any other settings."""
@@ -187,7 +215,7 @@ def test_there_are_words_exactly_when_settings_differ(pair):
 
 
 @given(neighbours())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_the_way_back_has_the_same_lines_turned_round(pair):
     there, back = lines(*pair), lines(*reversed(pair))
     assert {(label, after, before) for label, before, after in there} == set(back)

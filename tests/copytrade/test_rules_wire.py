@@ -6,6 +6,7 @@ import json
 import random
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -84,6 +85,23 @@ def test_each_setting_has_its_read_and_its_write_name():
     assert set(answer()) == set(rules.READ_TO_WRITE) | set(rules.NOT_WRITTEN)
 
 
+def test_the_documentation_names_every_setting_and_its_bounds():
+    text = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
+    for name in (*rules.READ_TO_WRITE, *rules.READ_TO_WRITE.values(), *rules.NOT_WRITTEN):
+        assert f"`{name}`" in text
+    for read, write in rules.READ_TO_WRITE.items():
+        assert read == write or f"| `{read}` | `{write}` |" in text
+    for low, high in rules.LIMITS.values():
+        assert f"{low} to {high}" in text
+    for word in (
+        *rules.MODES,
+        *rules.TRACE_TYPES,
+        *rules.MARGIN_TYPES["unified"],
+        *rules.LEVERAGE_TYPES["unified"],
+    ):
+        assert f"**{word}**" in text or f"`{word}`" in text
+
+
 @given(copy_settings())
 @settings(max_examples=500, deadline=None)
 def test_settings_survive_the_body(made):
@@ -118,7 +136,7 @@ def test_an_answer_survives_being_read_written_and_read_again(made):
 
 
 @given(copy_settings())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_every_field_of_the_mode_is_in_the_body_under_its_write_name(made):
     body = rules.to_body(TRADER, made)
     written = body["symbolTraceConfigs"] if made.mode == "per_symbol" else [body["unifiedTraceConfig"]]
@@ -277,13 +295,13 @@ def test_the_exchange_forgets_leverages_that_the_type_does_not_use():
 
 
 @given(copy_settings())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_nothing_of_ours_is_left_to_a_default(made):
     assert rules.same(rules.apply_defaults(made, SYMBOLS), made)
 
 
 @given(copy_settings(), st.integers())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_settings_are_the_same_however_they_are_written(made, seed):
     other = shuffled(made, seed)
     assert rules.same(made, other) and rules.same(other, made)
@@ -293,7 +311,7 @@ def test_settings_are_the_same_however_they_are_written(made, seed):
 
 
 @given(copy_settings(), copy_settings())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_a_fingerprint_tells_settings_apart(one, other):
     assert (rules.fingerprint(one) == rules.fingerprint(other)) == rules.same(one, other)
 

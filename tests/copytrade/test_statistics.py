@@ -8,6 +8,7 @@ import time
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -427,7 +428,7 @@ def whole(copies, **options):
 
 
 @given(any_copies(), st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_order_of_the_copies_does_not_matter(copies, dice):
     other = list(copies)
     dice.shuffle(other)
@@ -438,7 +439,7 @@ def test_the_order_of_the_copies_does_not_matter(copies, dice):
 
 
 @given(any_copies(), any_copies())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_sums_of_two_sets_add_up(one, other):
     first, second, both = whole(one), whole(other), whole([*one, *other])
     added = (
@@ -452,7 +453,7 @@ def test_the_sums_of_two_sets_add_up(one, other):
 
 
 @given(any_copies())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_every_way_to_part_the_copies_adds_up_to_the_whole(copies):
     summary = whole(copies)
     assert sum((result for _, result in summary.daily_series), Decimal(0)) == summary.net_profit
@@ -463,7 +464,7 @@ def test_every_way_to_part_the_copies_adds_up_to_the_whole(copies):
 
 
 @given(any_copies(smallest=1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_figures_hold_against_a_slow_and_plain_reckoning(copies):
     summary = whole(copies)
     nets = [
@@ -567,3 +568,30 @@ def test_ten_thousand_copies_are_summarised_quickly():
     started = time.process_time()
     summarise(copies, capital=Decimal(700), now=NOW, zone=ZoneInfo("Asia/Kolkata"))
     assert time.process_time() - started < 0.3
+
+
+def test_the_documentation_has_the_definitions_word_for_word():
+    text = (Path(__file__).parents[2] / "docs" / "figures.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in text.splitlines()
+        if line.startswith("| ")
+    ]
+    documented = {row[1].strip("`"): row[2] for row in rows if row[1].startswith("`")}
+    assert documented == dict(statistics.DEFINITIONS)
+
+
+def test_the_worked_example_of_the_documentation():
+    summary = run("100", "-50", "30", capital=Decimal(1000))
+    assert (summary.net_profit, summary.average_win, summary.average_loss) == (80, 65, 50)
+    assert (summary.payoff, summary.profit_factor) == (Decimal("1.3"), Decimal("2.6"))
+    assert (summary.max_drawdown, summary.current_drawdown, summary.roi_on_capital) == (
+        50,
+        20,
+        Decimal("0.08"),
+    )
+    assert [f"{value:.3f}" for value in (summary.win_rate, summary.max_drawdown_percent)] == [
+        "0.667",
+        "0.045",
+    ]
+    assert f"{summary.expectancy:.2f}" == "26.67"
