@@ -90,7 +90,7 @@ def _gamma_settings() -> CopySettings:
         configs.append(
             TraceConfig(
                 symbol, None, "percent" if major else "amount", Decimal("0.08" if major else "50"),
-                Decimal(600 if major else 300), Decimal("0.6" if index % 3 else "0"), Decimal("0.4"),
+                Decimal(600 if major else 300), Decimal("0.16" if index % 3 else "0"), Decimal("0.12"),
                 Decimal("0.005" if major else "0"), AS_TRADER, FIXED if fixed else AS_TRADER,
                 10 if fixed else None, 8 if fixed else None,
             )
@@ -126,7 +126,7 @@ def follower_bonds(origin: int) -> dict[Trader, Bond]:
     return {
         NORTHWIND: bond(-214, None, [
             (-214, unified(north[:4], "percent", "0.1", slippage="0.01", leverages=(5, 5))),
-            (-121, unified(north, "percent", "0.14", hold="2500", take="0.9", stop="0.35", slippage="0.005",
+            (-121, unified(north, "percent", "0.14", hold="2500", take="0.22", stop="0.13", slippage="0.005",
                            leverages=careful)),
         ], [(-214, 3_000), (-121, 3_000)]),
         DOUBLE: bond(-176, None, [

@@ -162,8 +162,8 @@ def _edit_times(lead: LeadOrder, rng: Random, since: int, end: int) -> list[int]
     """When the triggers are moved: those of live copies all the time, one in four of the others now and then."""
     length = min(end - since, 30 * DAY)
     if lead.live:
-        times, now = [], since
-        while (now := now + 8 * SECOND + int(rng.expovariate(1 / (40 * SECOND)))) < since + length:
+        times, now, gap = [], since, max(40 * SECOND, length / 12)
+        while (now := now + 8 * SECOND + int(rng.expovariate(1 / gap))) < since + length:
             times.append(now)
         return times
     if length < 2 * HOUR or rng.random() >= 0.25:

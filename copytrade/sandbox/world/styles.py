@@ -10,6 +10,7 @@ from .martingale import martingale
 from .prices import DAY, HOUR, MINUTE, SECOND
 from .symbols import CONTRACTS
 
+_LIVE_BEFORE = 5 * MINUTE  # the stream runs when the doors open
 _LIVE_COST = 0.0014  # two fees and some slippage
 
 
@@ -74,11 +75,11 @@ def harbor(hand: Hand, now: int, end: int | None) -> Iterator[LeadOrder]:
 def live(hand: Hand, start_ms: int, speed: float) -> Iterator[LeadOrder]:
     """The stream from the start on: small, short positions, one each `live_gap_s` / speed seconds.
 
-    The longer the world runs the rarer they get (to a sixth), so that a demo left alone does not drown.
+    The longer the world runs the rarer they get (to a tenth), so that a demo left alone does not drown.
     """
-    now = start_ms
+    now = start_ms - _LIVE_BEFORE
     while True:
-        slower = min(6.0, 1 + (now - start_ms) / (4 * HOUR))
+        slower = min(10.0, 1 + max(0, now - start_ms) / (4 * HOUR))
         gap = hand.trader.live_gap_s * SECOND * slower / speed
         now += int(hand.rng.expovariate(1 / gap)) + 1
         yield _live_order(hand, now, max(8 * SECOND, gap))

@@ -43,7 +43,7 @@ GAMMA = Trader(
     2, 704560917733280453, "Gamma Scalps", "scalp",
     ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT", "ADAUSDT", "AVAXUSDT", "SUIUSDT"),
     (10, 12, 15, 20), 12_000, 1, 0.72, 655, active=(-118.0, None), live_gap_s=24,
-    live_notional=4_000, live_result=(0.0001, 0.0017, 0),
+    live_notional=4_000, live_result=(0.0002, 0.0017, 0),
 )  # fmt: skip
 QUIET = Trader(
     3, 705902214468071629, "Quiet Harbor", "harbor",
