@@ -7,6 +7,7 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
@@ -47,3 +48,8 @@ class MFAAdapter(DefaultMFAAdapter):
 
     def decrypt(self, encrypted_text: str) -> str:
         return keys.desk_decrypt(encrypted_text, "mfa")
+
+    def generate_authenticator_name(self, user: Any, type: Authenticator.Type) -> str:  # noqa: A002 (its name there)
+        """A first name for a passkey, which the person may change."""
+        number = Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1
+        return "Passkey" if number == 1 else f"Passkey {number}"

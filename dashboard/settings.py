@@ -204,7 +204,12 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_USERNAME_BLACKLIST = ["demo"]
 ACCOUNT_RATE_LIMITS = {"signup": "20/m/ip", "login_failed": "10/m/ip,5/5m/key", "setup_token": "10/m/ip"}
-ACCOUNT_FORMS = {"login": "dashboard.forms.people.SignInForm", "signup": "dashboard.forms.people.SignUpForm"}
+ACCOUNT_FORMS = {
+    "login": "dashboard.forms.people.SignInForm",
+    "signup": "dashboard.forms.people.SignUpForm",
+    "reauthenticate": "dashboard.forms.people.AgainForm",
+}
+MFA_FORMS = {"add_webauthn": "dashboard.forms.people.PasskeyForm"}
 MFA_ADAPTER = "dashboard.adapters.MFAAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True

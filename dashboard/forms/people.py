@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.forms import LoginForm, SignupForm
+from allauth.account.forms import LoginForm, ReauthenticateForm, SignupForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 
 from dashboard.admission import setup_token_fits
@@ -35,6 +36,25 @@ class SignUpForm(SignupForm):
         ].help_text = "Only used when you forget your password, and only if this desk can send mail."
         self.fields["password1"].help_text = "At least 12 characters. A few words in a row are good."
         self.fields["password2"].label = "Password, once more"
+
+
+class AgainForm(ReauthenticateForm):
+    """The password once more, before something about the sign-in changes."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _labels_only(self)
+        self.fields["password"].help_text = ""
+
+
+class PasskeyForm(AddWebAuthnForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["passwordless"].label = "Sign in with it alone, without the password"
+        self.fields[
+            "passwordless"
+        ].help_text = "It then asks for your fingerprint, face or PIN. Otherwise it comes after the password."
+        self.fields["passwordless"].initial = True
 
 
 class SetupForm(forms.Form):

@@ -202,6 +202,33 @@ def _full(value: datetime) -> str:
     return f"{local:%Y-%m-%d %H:%M:%S} {local.tzname() or 'UTC'}"
 
 
+BROWSERS = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
+@register.filter
+def browser(agent: str) -> str:
+    """`Firefox on Linux`, as far as the browser's own words tell; those words otherwise."""
+    name = next((label for mark, label in BROWSERS if mark in agent), "")
+    system = next((label for mark, label in SYSTEMS if mark in agent), "")
+    if not name:
+        return agent[:60] or "An unknown browser"
+    return f"{name} on {system}" if system else name
+
+
 @register.inclusion_tag("partials/fresh.html")
 def fresh(label: str, at: datetime | None, stale_after: int = 60) -> dict[str, Any]:
     """A pill that says how old something is: `{% fresh "Orders" last_success_at 60 %}`. Older than that: stale."""

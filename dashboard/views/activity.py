@@ -8,7 +8,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from copytrade import reports
+from copytrade import budget, reports
 from copytrade.models import SettingsChange, SyncJob
 from dashboard import access, htmx
 
@@ -42,6 +42,7 @@ def activity(request: HttpRequest) -> HttpResponse:
                 "trader", "trader__account", "author"
             )[:20]
         ),
+        "budget": budget.shares(account.venue for account in accounts),
         "fresh": reports.freshness(access.person(request)),
     }
     return htmx.render(request, "activity/activity.html", context, partial="runs")

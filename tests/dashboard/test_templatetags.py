@@ -148,3 +148,20 @@ def test_the_query_tag_changes_one_parameter_and_keeps_the_others() -> None:
 
 def test_nothing_that_comes_from_outside_becomes_markup() -> None:
     assert "<script>" not in str(desk.money(Decimal("5"), "<script>"))
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on Linux"),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Mobile Safari/604.1",
+            "Safari on iPhone",
+        ),
+        ("Mozilla/5.0 (Windows NT 10.0) Chrome/140.0 Safari/537.36 Edg/140.0", "Edge on Windows"),
+        ("curl/8.0", "curl/8.0"),
+        ("", "An unknown browser"),
+    ],
+)
+def test_a_browser_is_told_in_two_words(agent: str, words: str) -> None:
+    assert desk.browser(agent) == words

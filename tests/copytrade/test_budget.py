@@ -1,0 +1,47 @@
+"""The request budget that pages show is the one that the limiter counts."""
+
+from __future__ import annotations
+
+import pytest
+import redis
+from django.conf import settings as django_settings
+
+from copytrade import budget
+from copytrade.exchange.limits import RedisLimiter
+from copytrade.exchange.usage import weight_used
+
+POOL = "contract@127.0.0.1:9100"
+
+
+@pytest.fixture
+def limiter(redis_client: redis.Redis, settings: object) -> RedisLimiter:
+    venue = django_settings.VENUES["sandbox"] | {
+        "spot": "http://127.0.0.1:9100",
+        "contract": "http://127.0.0.1:9100",
+    }
+    settings.VENUES = {"sandbox": venue}  # type: ignore[attr-defined]
+    return RedisLimiter(redis_client)
+
+
+def test_nothing_asked_means_nothing_to_show(limiter: RedisLimiter) -> None:
+    assert budget.shares(["sandbox"]) == []
+
+
+def test_what_the_limiter_took_is_what_is_shown(limiter: RedisLimiter, redis_client: redis.Redis) -> None:
+    limiter.acquire(POOL, 30, interactive=True)
+    limiter.observe(POOL, {"X-USED-WEIGHT-10S": "120", "X-REMAINING-WEIGHT-10S": "380"})
+    (window,) = weight_used(redis_client, POOL)
+    assert (window.window_ms, window.used, window.limit) == (10_000, 120, 500)
+    (share,) = budget.shares(["sandbox"])
+    assert (share.percent, share.used, share.limit, share.seconds) == (24, 120, 500, 10)
+
+
+def test_the_fullest_root_and_window_counts(limiter: RedisLimiter) -> None:
+    limiter.observe(POOL, {"X-USED-WEIGHT-10S": "50", "X-REMAINING-WEIGHT-10S": "450"})
+    limiter.observe("spot@127.0.0.1:9100", {"X-USED-WEIGHT-10S": "400", "X-REMAINING-WEIGHT-10S": "100"})
+    assert budget.shares(["sandbox", "unknown"])[0].percent == 80
+
+
+def test_without_redis_the_page_has_nothing_to_show_and_no_error(settings: object) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"  # type: ignore[attr-defined]
+    assert budget.shares(["sandbox"]) == []
