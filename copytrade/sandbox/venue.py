@@ -46,6 +46,7 @@ class Venue:
         self._build(kept["start_ms"] if kept else start_ms or self.clock.now_ms())
         if kept:
             self._try_to_restore(kept)
+        self.save()  # the start belongs to what must be the same after a restart
 
     def _build(self, start_ms: int) -> None:
         options = self.options

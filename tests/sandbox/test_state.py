@@ -55,6 +55,14 @@ def test_settings_and_orders_survive_a_kill(tmp_path: Path) -> None:
         assert len(set(ids)) == 3
 
 
+def test_an_untouched_world_is_the_same_after_a_restart(tmp_path: Path) -> None:
+    first = start(tmp_path)
+    before = first.clock()["start"]
+    kill(first)
+    with start(tmp_path) as second:
+        assert second.clock()["start"] == before
+
+
 def test_kill_in_the_middle_of_writing_leaves_every_answered_write(tmp_path: Path) -> None:
     first = start(tmp_path)
     caller = Caller(first.url)
