@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from urllib.parse import quote
 
 import pytest
 import redis
 from django.conf import settings as django_settings
+from django.db import connection
 from django.test import Client
 
 from copytrade.clients import limiter_at
@@ -76,3 +79,17 @@ def sandbox(sandbox_process: Sandbox, settings: object) -> Sandbox:
     venue = django_settings.VENUES["sandbox"] | {"spot": sandbox_process.url, "contract": sandbox_process.url}
     settings.VENUES = django_settings.VENUES | {"sandbox": venue}  # type: ignore[attr-defined]
     return sandbox_process
+
+
+@pytest.fixture
+def process_env(transactional_db: None, redis_client: redis.Redis, sandbox: Sandbox) -> dict[str, str]:
+    """The environment of a real process (a worker that a test kills) on this test's database, Redis and sandbox."""
+    database = connection.settings_dict
+    user, password, name, host = (quote(database[key]) for key in ("USER", "PASSWORD", "NAME", "HOST"))
+    port = f":{database['PORT']}" if database["PORT"] else ""
+    return os.environ | {
+        "DATABASE_URL": f"postgresql://{user}:{password}@{port}/{name}?host={host}",
+        "REDIS_URL": django_settings.REDIS_URL,
+        "SANDBOX_URL": sandbox.url,
+        "DJANGO_SETTINGS_MODULE": "dashboard.settings",
+    }

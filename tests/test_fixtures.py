@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 import redis
 from django.conf import settings
@@ -9,6 +12,7 @@ from django.db import connection
 
 from copytrade.models import User
 from tests.support.redis_numbers import Claim, with_number
+from tests.support.sandbox_process import Sandbox
 
 
 @pytest.mark.django_db
@@ -51,3 +55,15 @@ def test_a_redis_address_keeps_its_server_and_changes_its_number(url: str, expec
 
 def test_settings_use_the_claimed_number() -> None:
     assert "db=0" not in settings.REDIS_URL
+
+
+def test_a_process_gets_this_test_s_servers(
+    process_env: dict[str, str], alice: User, sandbox: Sandbox
+) -> None:
+    script = (
+        "from copytrade.models import User; from django.conf import settings; "
+        "print(User.objects.get().username, settings.SANDBOX_URL, settings.REDIS_URL)"
+    )
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", script]
+    done = subprocess.run(command, env=process_env, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["alice", sandbox.url, settings.REDIS_URL], done.stderr
