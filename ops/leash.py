@@ -31,8 +31,8 @@ def prctl(option: int, value: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
-def descendants(root: int) -> list[int]:
-    """Every living process below `root`, children first. Empty where there is no /proc."""
+def families() -> dict[int, list[int]]:
+    """The living processes by their parent, in one look. Empty where there is no /proc."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc") if LINUX else ():
         if name.isdigit():
@@ -43,6 +43,12 @@ def descendants(root: int) -> list[int]:
                 continue  # gone meanwhile
             if state != b"Z":
                 children.setdefault(int(parent), []).append(int(name))
+    return children
+
+
+def descendants(root: int, children: dict[int, list[int]] | None = None) -> list[int]:
+    """Every living process below `root`, parents first; in `children`, or as of now."""
+    children = families() if children is None else children
     found: list[int] = []
     queue = list(children.get(root, ()))
     while queue:
@@ -50,6 +56,15 @@ def descendants(root: int) -> list[int]:
         found.append(pid)
         queue += children.get(pid, ())
     return found
+
+
+def strays(holder: int, leashes: set[int], children: dict[int, list[int]]) -> list[int]:
+    """Who came to the holder because his leash was killed, and their families.
+
+    Told by the parent alone, in one look: a process that a healthy child starts meanwhile is none of them.
+    """
+    lost = [pid for pid in children.get(holder, ()) if pid not in leashes]
+    return [pid for root in lost for pid in (root, *descendants(root, children))]
 
 
 def send(pid: int, number: int) -> None:

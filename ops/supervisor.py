@@ -17,7 +17,7 @@ from types import FrameType
 
 from .children import Child, Failure, Log, Spec
 from .console import say
-from .leash import LINUX, PR_SET_CHILD_SUBREAPER, descendants, prctl, send
+from .leash import LINUX, PR_SET_CHILD_SUBREAPER, families, prctl, send, strays
 
 GIVE_UP_AFTER = 3  # failures of one child before the desk was ever ready
 
@@ -175,12 +175,8 @@ class Supervisor:
         roots = {child.process.pid for child in self.children.values() if child.process}
         if self.attended:
             roots.add(self.attended.pid)
-        while True:
-            held = {pid for root in roots for pid in (root, *descendants(root))}
-            strays = [pid for pid in descendants(os.getpid()) if pid not in held]
-            if not strays:
-                return
-            for pid in strays:
+        while lost := strays(os.getpid(), roots, families()):
+            for pid in lost:
                 send(pid, signal.SIGKILL)
             time.sleep(0.01)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ops.children import LOG_LIMIT, Log
+from ops.leash import strays
 
 from .conftest import DummyDesk, running, wait_until
 
@@ -92,3 +93,16 @@ def test_a_log_is_turned_over_and_private(tmp_path: Path) -> None:
     assert (tmp_path / "web.log").stat().st_size < 100
     assert (tmp_path / "web.old.log").stat().st_size > LOG_LIMIT
     assert (tmp_path / "web.log").stat().st_mode & 0o777 == 0o600
+
+
+def test_only_processes_that_lost_their_leash_are_strays() -> None:
+    """A backend that PostgreSQL has just started is not one, however new it is."""
+    supervisor, web_leash, database_leash, postgres, new_backend, orphan, its_child = 1, 10, 20, 21, 22, 30, 31
+    children = {
+        supervisor: [web_leash, database_leash, orphan],
+        database_leash: [postgres],
+        postgres: [new_backend],
+        orphan: [its_child],
+    }
+    assert strays(supervisor, {web_leash, database_leash}, children) == [orphan, its_child]
+    assert strays(supervisor, {web_leash, database_leash, orphan}, children) == []
