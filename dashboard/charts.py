@@ -68,7 +68,11 @@ def rows_of(daily: Sequence[tuple[date, Decimal]]) -> list[TableRow]:
     for day, net in daily:
         total += net
         peak = max(peak, total)
-        joined = rows and len(daily) > MOST_TABLE_DAYS and rows[-1].first.isocalendar()[:2] == day.isocalendar()[:2]
+        joined = (
+            rows
+            and len(daily) > MOST_TABLE_DAYS
+            and rows[-1].first.isocalendar()[:2] == day.isocalendar()[:2]
+        )
         before = rows.pop() if joined else TableRow(day, day, Decimal(0), total, Decimal(0))
         rows.append(TableRow(before.first, day, before.net + net, total, peak - total))
     return rows[::-1]
@@ -149,7 +153,8 @@ def calendar(daily: Sequence[tuple[date, Decimal]]) -> Calendar | None:
     largest = sorted(abs(net) for _, net in shown if net)
     scale = largest[int(len(largest) * 0.9)] if largest else Decimal(1)
     days = [
-        Day(day, net, (day - monday).days // 7 * CELL, day.weekday() * CELL, _level(net, scale)) for day, net in shown
+        Day(day, net, (day - monday).days // 7 * CELL, day.weekday() * CELL, _level(net, scale))
+        for day, net in shown
     ]
     closed = [day for day in days if day.net]
     best = max(closed, key=lambda day: day.net, default=None)

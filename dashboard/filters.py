@@ -67,5 +67,7 @@ def history_filters(query: QueryDict, zone: tzinfo) -> Filters:
         side=one_of(query.get("side"), SIDES),
         result=one_of(query.get("result"), RESULTS),
         since=datetime.combine(since, time(), zone) if since else None,
-        until=datetime.combine(until + timedelta(days=1), time(), zone) if until and until < date.max else None,
+        until=datetime.combine(until + timedelta(days=1), time(), zone)
+        if until and until < date.max
+        else None,
     )

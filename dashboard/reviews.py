@@ -68,7 +68,9 @@ def _effect(
     }
 
 
-def _effect_rows(effect: dict[str, effects.Effect] | None) -> list[tuple[str, Decimal | None, Decimal | None, str]]:
+def _effect_rows(
+    effect: dict[str, effects.Effect] | None,
+) -> list[tuple[str, Decimal | None, Decimal | None, str]]:
     """(label, before, after, what to say where there is no number)."""
     if effect is None:
         return []
@@ -107,10 +109,13 @@ def _warnings(
     found = []
     if effect and typical and before:
         found += _growth(effect, typical)
-    left_out = sorted(set(trader.orders.filter(closed=False).values_list("symbol", flat=True)) - set(_covered(after)))
+    left_out = sorted(
+        set(trader.orders.filter(closed=False).values_list("symbol", flat=True)) - set(_covered(after))
+    )
     if left_out and after.mode == UNIFIED:
         found.append(
-            f"{', '.join(left_out)}: copies are open, and the symbol is no longer chosen. They stay open; new ones are not copied."
+            f"{', '.join(left_out)}: copies are open, and the symbol is no longer chosen. "
+            "They stay open; new ones are not copied."
         )
     return found
 

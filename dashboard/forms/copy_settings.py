@@ -9,100 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from copytrade import rules
-from copytrade.rules import PER_SYMBOL, UNIFIED, CopySettings, TraceConfig, Violation
+from copytrade.rules import PER_SYMBOL, UNIFIED, CopySettings, Violation
 
+from .copy_settings_blocks import SIDES, Block, LeverageRow, settings_typed, slug
 from .copy_settings_fields import LEVERAGES, SPECS, Field, Spec, with_unknown
 from .examples import examples
-from .mode_switch import propose
-from .typed import integer_sent, number_shown
-
-Typed = dict[str, list[str]]
-SIDES = (("long", "longLeverage", "long_leverage"), ("short", "shortLeverage", "short_leverage"))
-
-
-def slug(text: str) -> str:
-    """A symbol as part of an element's id, whatever characters the exchange put in it."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", text)
-
-
-@dataclass
-class LeverageRow:
-    """Both leverages of one symbol, for the unified leverage type `specify`."""
-
-    symbol: str
-    chosen: bool
-    fields: list[Field]
-
-
-@dataclass
-class Block:
-    """One trace config on the page: the unified one, or the card of a symbol."""
-
-    symbol: str
-    id: str
-    fields: list[Field]
-    errors: list[str] = field(default_factory=list)
-
-    def answer_for(self, element_id: str) -> None:
-        """Choose the blocks whose notes a check answers: the edited one, or all of the mode after a switch."""
-        blocks = self.cards if self.mode == PER_SYMBOL else [self.unified]
-        self.edited = [block for block in blocks if block.id == element_id] or blocks
-
-    @property
-    def edits_unified(self) -> bool:
-        return self.unified in self.edited
-
-    @property
-    def unchanged(self) -> bool:
-        """For a form without violations: whether it says what the exchange holds already."""
-        return not self.violations and self.base is not None and rules.same(self.base, self.settings())
-
-    @property
-    def problems(self) -> int:
-        return len(self.errors) + sum(len(item.errors) for item in self.fields)
-
-    @property
-    def by_name(self) -> dict[str, Field]:
-        return {item.spec.name: item for item in self.fields}
-
-    @property
-    def summary(self) -> str:
-        """The block in a few words, for the closed card: its size and leverage as typed."""
-        values = {name: item.value for name, item in self.by_name.items()}
-        size = f"{values['trace_value']} {'USDT' if values['trace_type'] == 'amount' else 'x'}"
-        if values["leverage_type"] == "fixed":
-            return f"{size}, {values['long_leverage']}x long, {values['short_leverage']}x short"
-        return f"{size}, leverage as the trader"
-
-
-def config_typed(config: TraceConfig, prefix: str) -> Typed:
-    return {prefix + spec.name: [spec.read(config)] for spec in SPECS}
-
-
-def settings_typed(settings: CopySettings, supported: Sequence[str] | None) -> Typed:
-    """The inputs' texts for stored settings; the other mode is filled with what is proposed for it."""
-    data: Typed = {"mode": [settings.mode]}
-    unified = settings if settings.mode == UNIFIED else propose(settings, UNIFIED, supported)
-    for config in unified.configs[:1]:
-        data |= config_typed(config, "")
-        data["symbols"] = list(config.symbols or ())
-        for item in config.custom_leverages:
-            data[f"lev.{item.symbol}.long"] = [number_shown(item.long_leverage)]
-            data[f"lev.{item.symbol}.short"] = [number_shown(item.short_leverage)]
-    by_symbol = settings if settings.mode == PER_SYMBOL else propose(settings, PER_SYMBOL, supported)
-    for config in by_symbol.configs:
-        data |= config_typed(config, f"{config.symbol}.")
-    return data
+from .typed import integer_sent
 
 
 class SettingsForm:
     """The form of one trader's settings.
 
     `supported` are the copy-trading symbols, None when they are not known; `offered` further symbols to
-    choose from (seen in orders). `typical_margin` (USDT) feeds the worked examples.
+    choose from (seen in orders).
     """
 
     def __init__(
@@ -159,7 +80,11 @@ class SettingsForm:
     def _build(self) -> None:
         self.unified = Block("", "u", [self._field(spec, "", "u", False) for spec in SPECS])
         self.cards = [
-            Block(symbol, f"s-{slug(symbol)}", [self._field(spec, f"{symbol}.", f"s-{slug(symbol)}", True) for spec in SPECS])
+            Block(
+                symbol,
+                f"s-{slug(symbol)}",
+                [self._field(spec, f"{symbol}.", f"s-{slug(symbol)}", True) for spec in SPECS],
+            )
             for symbol in self._card_symbols()
         ]
         self.leverages = [self._leverage_row(symbol) for symbol in self.offered]
@@ -170,7 +95,11 @@ class SettingsForm:
         """One card per copy-trading symbol, and one for each symbol that was read beside them: shown, not dropped."""
         if self.supported is None:
             return []
-        read = [c.symbol for c in self.base.configs if c.symbol] if self.base and self.base.mode == PER_SYMBOL else []
+        read = (
+            [c.symbol for c in self.base.configs if c.symbol]
+            if self.base and self.base.mode == PER_SYMBOL
+            else []
+        )
         return sorted({*self.supported, *read})
 
     def _field(self, spec: Spec, prefix: str, block_id: str, per_symbol: bool) -> Field:
@@ -179,15 +108,24 @@ class SettingsForm:
         if choices:
             choices = with_unknown(choices, value)
         return Field(
-            spec=spec, name=prefix + spec.name, id=f"{block_id}-{spec.name}", value=value, choices=choices,
-            label=spec.label, unit=spec.unit,
+            spec=spec,
+            name=prefix + spec.name,
+            id=f"{block_id}-{spec.name}",
+            value=value,
+            choices=choices,
+            label=spec.label,
+            unit=spec.unit,
         )
 
     def _leverage_row(self, symbol: str) -> LeverageRow:
         fields = [
             Field(
-                spec=SPECS[-1], name=f"lev.{symbol}.{side}", id=f"lev-{slug(symbol)}-{side}",
-                value=self.one(f"lev.{symbol}.{side}"), label=f"{side.capitalize()} leverage {symbol}", unit="x",
+                spec=SPECS[-1],
+                name=f"lev.{symbol}.{side}",
+                id=f"lev-{slug(symbol)}-{side}",
+                value=self.one(f"lev.{symbol}.{side}"),
+                label=f"{side.capitalize()} leverage {symbol}",
+                unit="x",
             )
             for side, _, _ in SIDES
         ]
@@ -214,7 +152,9 @@ class SettingsForm:
         """The POST body of the chosen mode, with what was typed in it, right or wrong."""
         body: dict = {"traderId": self.trader_id, "settingType": self.mode}
         if self.mode == PER_SYMBOL:
-            body["symbolTraceConfigs"] = [{"symbol": card.symbol} | self._config_body(card) for card in self.cards]
+            body["symbolTraceConfigs"] = [
+                {"symbol": card.symbol} | self._config_body(card) for card in self.cards
+            ]
             return body
         config = {"symbols": self.symbols} | self._config_body(self.unified)
         if config.get("leverageType") == "specify":
@@ -223,7 +163,11 @@ class SettingsForm:
 
     @staticmethod
     def _custom(row: LeverageRow) -> dict:
-        typed = {wire: integer_sent(item.value) for (_, wire, _), item in zip(SIDES, row.fields, strict=True) if item.value}
+        typed = {
+            wire: integer_sent(item.value)
+            for (_, wire, _), item in zip(SIDES, row.fields, strict=True)
+            if item.value
+        }
         return {"symbol": row.symbol} | typed
 
     def settings(self) -> CopySettings:
@@ -243,7 +187,9 @@ class SettingsForm:
     def _places(self) -> dict[str, Field | Block]:
         """Body path -> the field or block that shows its message."""
         if self.mode == PER_SYMBOL:
-            places: dict[str, Field | Block] = {f"symbolTraceConfigs[{n}]": card for n, card in enumerate(self.cards)}
+            places: dict[str, Field | Block] = {
+                f"symbolTraceConfigs[{n}]": card for n, card in enumerate(self.cards)
+            }
         else:
             places = {"unifiedTraceConfig": self.unified}
             rows = [row for row in self.leverages if row.chosen]
@@ -286,9 +232,8 @@ class SettingsForm:
         found = [("settings-form", "", message) for message in self.errors]
         for block in self.cards if self.mode == PER_SYMBOL else [self.unified]:
             found += [(f"{block.id}-block", block.symbol, message) for message in block.errors]
-            found += [
-                (item.id, block.symbol, message)
-                for item in block.fields for message in item.errors
-            ]
-        found += [(item.id, row.symbol, m) for row in self.leverages for item in row.fields for m in item.errors]
+            found += [(item.id, block.symbol, message) for item in block.fields for message in item.errors]
+        found += [
+            (item.id, row.symbol, m) for row in self.leverages for item in row.fields for m in item.errors
+        ]
         return found

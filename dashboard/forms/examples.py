@@ -7,8 +7,6 @@ from decimal import Decimal
 
 from copytrade import rules
 
-
-
 EXAMPLE_MARGIN = Decimal(100)
 EXAMPLE_ORDER = Decimal(1000)
 EXAMPLE_LEVERAGE = Decimal(10)
@@ -36,7 +34,9 @@ def examples(values: Mapping[str, str]) -> dict[str, str]:
     found = {
         "trace_value": _size(size, fixed, leverage, values["leverage_type"]),
         "max_hold": _held(sensible(values["max_hold"]), size if fixed else None),
-        "take_profit": _exit(values["take_profit"], margin, leverage, "closes with about {amount} USDT gained"),
+        "take_profit": _exit(
+            values["take_profit"], margin, leverage, "closes with about {amount} USDT gained"
+        ),
         "stop_loss": _exit(values["stop_loss"], margin, leverage, "closes with about {amount} USDT lost"),
         "slippage": _slippage(values["slippage"]),
         "leverage_type": _kind(values["leverage_type"]),
@@ -52,12 +52,17 @@ def _size(size: Decimal | None, fixed: bool, leverage: Decimal | None, kind: str
     if size is None:
         return ""
     if not fixed:
-        return f"When the trader opens {grouped(EXAMPLE_ORDER)} USDT, your copy opens {grouped(EXAMPLE_ORDER * size)} USDT."
+        copied = grouped(EXAMPLE_ORDER * size)
+        return f"When the trader opens {grouped(EXAMPLE_ORDER)} USDT, your copy opens {copied} USDT."
     position = f"{grouped(size)} USDT at {grouped(leverage or EXAMPLE_LEVERAGE)}x opens a position of "
     position += f"{grouped(size * (leverage or EXAMPLE_LEVERAGE))} USDT"
     if leverage:
         return f"{position}."
-    return f"{position}, if the trader uses {EXAMPLE_LEVERAGE}x." if kind == "trader" else f"{position}, for example."
+    return (
+        f"{position}, if the trader uses {EXAMPLE_LEVERAGE}x."
+        if kind == "trader"
+        else f"{position}, for example."
+    )
 
 
 def _held(limit: Decimal | None, size: Decimal | None) -> str:
@@ -88,7 +93,8 @@ def _slippage(text: str) -> str:
     if percent is None:
         return ""
     price = Decimal(1000)
-    return f"If the trader buys at {grouped(price)}, your copy buys at {grouped(price + price * percent / 100)} or not at all."
+    highest = grouped(price + price * percent / 100)
+    return f"If the trader buys at {grouped(price)}, your copy buys at {highest} at most, or not at all."
 
 
 def _kind(kind: str) -> str:

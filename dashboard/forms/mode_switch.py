@@ -25,8 +25,12 @@ def _for_symbol(base: TraceConfig, symbol: str) -> TraceConfig:
     config = replace(base, symbol=symbol, symbols=None, margin_type="trader", custom_leverages=())
     if base.leverage_type != "specify":
         return config
-    own = next((item for item in base.custom_leverages if item.symbol == symbol), CustomLeverage(symbol, None, None))
-    return replace(config, leverage_type="fixed", long_leverage=own.long_leverage, short_leverage=own.short_leverage)
+    own = next(
+        (item for item in base.custom_leverages if item.symbol == symbol), CustomLeverage(symbol, None, None)
+    )
+    return replace(
+        config, leverage_type="fixed", long_leverage=own.long_leverage, short_leverage=own.short_leverage
+    )
 
 
 def _usual(configs: Sequence[TraceConfig], name: str):
@@ -37,11 +41,15 @@ def _usual(configs: Sequence[TraceConfig], name: str):
 def _united(configs: Sequence[TraceConfig]) -> TraceConfig:
     names = [spec.name for spec in SPECS]
     symbols = tuple(config.symbol for config in configs if config.symbol)
-    config = replace(configs[0], symbol=None, symbols=symbols, **{name: _usual(configs, name) for name in names})
+    config = replace(
+        configs[0], symbol=None, symbols=symbols, **{name: _usual(configs, name) for name in names}
+    )
     if len({_leverage(item) for item in configs}) == 1:
         return config
     own = tuple(CustomLeverage(c.symbol or "", *(_leverage(c)[1:])) for c in configs)
-    return replace(config, leverage_type="specify", long_leverage=None, short_leverage=None, custom_leverages=own)
+    return replace(
+        config, leverage_type="specify", long_leverage=None, short_leverage=None, custom_leverages=own
+    )
 
 
 def _leverage(config: TraceConfig) -> tuple[str | None, int | None, int | None]:
@@ -53,7 +61,11 @@ def losses(settings: CopySettings, supported: Sequence[str] | None) -> list[str]
     """What a switch to the other mode loses, or leaves to be filled in: one sentence each."""
     if not settings.configs:
         return []
-    return _to_unified(settings.configs) if settings.mode == PER_SYMBOL else _to_symbols(settings.configs[0], supported)
+    return (
+        _to_unified(settings.configs)
+        if settings.mode == PER_SYMBOL
+        else _to_symbols(settings.configs[0], supported)
+    )
 
 
 def _to_symbols(base: TraceConfig, supported: Sequence[str] | None) -> list[str]:
@@ -69,8 +81,14 @@ def _to_symbols(base: TraceConfig, supported: Sequence[str] | None) -> list[str]
     if base.margin_type not in (None, "trader"):
         found.append(f"Margin “{base.margin_type}” is lost: per symbol, only “as the trader” is allowed.")
     if base.leverage_type == "specify":
-        found.append("Leverage for each symbol becomes a fixed leverage of that symbol; symbols without one need it.")
-    unset = [BY_NAME[name].label for name in REQUIRED_BY_SYMBOL if getattr(base, name) is None and name != "margin_type"]
+        found.append(
+            "Leverage for each symbol becomes a fixed leverage of that symbol; symbols without one need it."
+        )
+    unset = [
+        BY_NAME[name].label
+        for name in REQUIRED_BY_SYMBOL
+        if getattr(base, name) is None and name != "margin_type"
+    ]
     if unset:
         found.append(f"Required per symbol, and not set now: {', '.join(unset).lower()}.")
     return found
@@ -82,7 +100,9 @@ def _to_unified(configs: Sequence[TraceConfig]) -> list[str]:
         values = {getattr(config, spec.name) for config in configs}
         if len(values) > 1 and spec.name not in (*LEVERAGES, "leverage_type"):
             usual = spec.shown(_usual(configs, spec.name)) or "not set"
-            found.append(f"{spec.label} differs between symbols; one value would hold for all, {usual} is proposed.")
+            found.append(
+                f"{spec.label} differs between symbols; one value would hold for all, {usual} is proposed."
+            )
     if len({_leverage(config) for config in configs}) > 1:
         found.append("Leverage differs between symbols: it becomes one for each symbol.")
         if any(config.leverage_type != "fixed" for config in configs):

@@ -15,11 +15,10 @@ from copytrade.exchange.errors import ExchangeError
 from copytrade.models import SettingsChange, SettingsVersion, Trader
 from copytrade.rules import CopySettings, from_body
 from copytrade.vault import VaultError
-
-from .. import access, htmx, reviews
-from ..errors import Explained, explain
-from ..forms.copy_settings import SettingsForm
-from ..forms.mode_switch import losses
+from dashboard import access, htmx, reviews
+from dashboard.errors import Explained, explain
+from dashboard.forms.copy_settings import SettingsForm
+from dashboard.forms.mode_switch import losses
 
 State = SettingsChange.State
 
@@ -40,7 +39,9 @@ def copy_settings(request: HttpRequest, pk: int) -> HttpResponse:
     reading = _read(trader)
     if reading.settings is None:
         status = reading.failed.status if reading.failed else 200
-        return render(request, "copy_settings/unreadable.html", {"trader": trader, "reading": reading}, status=status)
+        return render(
+            request, "copy_settings/unreadable.html", {"trader": trader, "reading": reading}, status=status
+        )
     known = _known(trader)
     form = SettingsForm.from_settings(_started_from(request, trader, reading.settings), **known)
     form.base = reading.settings
@@ -92,14 +93,18 @@ def change(request: HttpRequest, pk: int, key: Any) -> HttpResponse:
     if found.state == State.DRAFT:
         context = reviews.review(trader, found) | {"refused": refused}
         return render(request, "copy_settings/review.html", context, status=409 if refused else 200)
-    return htmx.render(request, "copy_settings/outcome.html", reviews.outcome(trader, found), partial="outcome")
+    return htmx.render(
+        request, "copy_settings/outcome.html", reviews.outcome(trader, found), partial="outcome"
+    )
 
 
 def _send(request: HttpRequest, found: SettingsChange) -> str:
     """Confirm and send, at most once; a sentence when it was refused before anything was sent."""
     stopped = found.base is not None and found.base.copy_enable is False
     if stopped and request.POST.get("not_copying") != "understood":
-        return "This trader is not copied now. Tick the box to say that you know what that may mean, then send."
+        return (
+            "This trader is not copied now. Tick the box to say that you know what that may mean, then send."
+        )
     try:
         confirmed = changes.confirm(found, request.POST.get("key", ""))
     except changes.ChangeRefused as error:
@@ -115,7 +120,9 @@ def _read(trader: Trader) -> Reading:
     except ExchangeError as error:
         failed, version = explain(error), versions.latest(trader)
     except (NoKey, VaultError) as error:
-        failed = Explained("This connection cannot be used", str(error), "Enter its key again on the Connections page.")
+        failed = Explained(
+            "This connection cannot be used", str(error), "Enter its key again on the Connections page."
+        )
         version = versions.latest(trader)
     return Reading(version, versions.understood(version.answer) if version else None, failed)
 
@@ -139,7 +146,9 @@ def _known(trader: Trader) -> dict[str, Any]:
 def _typed(request: HttpRequest, trader: Trader) -> tuple[Reading, SettingsForm]:
     """The posted form, on the version that it was built on."""
     number = request.POST.get("base", "")
-    version = trader.versions.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 19 else None
+    version = (
+        trader.versions.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 19 else None
+    )
     version = version or versions.latest(trader)
     settings = versions.understood(version.answer) if version else None
     return Reading(version, settings), SettingsForm.from_post(request.POST, base=settings, **_known(trader))

@@ -6,9 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from copytrade import reports
-
-from .. import access, htmx
-from ..filters import RESULTS, SIDES, history_filters
+from dashboard import access, htmx
+from dashboard.filters import RESULTS, SIDES, history_filters
 
 
 @require_safe

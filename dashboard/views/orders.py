@@ -8,31 +8,52 @@ from django.views.decorators.http import require_safe
 
 from copytrade import reports
 from copytrade.models import TrackingOrder
-
-from .. import access, htmx
-from ..filters import open_filters
+from dashboard import access, htmx
+from dashboard.filters import open_filters
 
 # The exchange's fields as the order page lists them: label, field, how it is shown.
 ORDER_FIELDS = (
-    ("Opening", (
-        ("Opened", "open_time", "when"), ("Average price", "open_price_avg", "number"), ("Size ordered", "open_size", "number"),
-        ("Size filled", "open_fill_size", "number"), ("Leverage", "open_leverage", "times"),
-        ("Margin", "open_margin_amount", "money"), ("Opening fee", "open_fee", "money"),
-    )),
-    ("Exits", (
-        ("Take profit at", "tp_trigger_price", "number"), ("Stop loss at", "sl_trigger_price", "number"),
-    )),
-    ("Closing", (
-        ("Closed", "close_time", "when"), ("Average price", "close_avg_price", "number"), ("Size closed", "close_size", "number"),
-        ("Realized, before costs", "realized_pnl", "signed"), ("Net, after costs", "net_profit", "signed"),
-        ("Profit rate", "profit_rate", "percent"),
-    )),
-    ("Identity", (
-        ("Tracking order", "tracking_no", "id"), ("Opening order", "open_order_id", "id"), ("Closing order", "close_order_id", "id"),
-        ("Side", "position_side", "text"), ("Status", "status", "text"),
-        ("Created", "created_time", "when"), ("Last update", "update_time", "when"), ("First seen here", "first_seen_at", "when"),
-    )),
-)  # fmt: skip
+    (
+        "Opening",
+        (
+            ("Opened", "open_time", "when"),
+            ("Average price", "open_price_avg", "number"),
+            ("Size ordered", "open_size", "number"),
+            ("Size filled", "open_fill_size", "number"),
+            ("Leverage", "open_leverage", "times"),
+            ("Margin", "open_margin_amount", "money"),
+            ("Opening fee", "open_fee", "money"),
+        ),
+    ),
+    (
+        "Exits",
+        (("Take profit at", "tp_trigger_price", "number"), ("Stop loss at", "sl_trigger_price", "number")),
+    ),
+    (
+        "Closing",
+        (
+            ("Closed", "close_time", "when"),
+            ("Average price", "close_avg_price", "number"),
+            ("Size closed", "close_size", "number"),
+            ("Realized, before costs", "realized_pnl", "signed"),
+            ("Net, after costs", "net_profit", "signed"),
+            ("Profit rate", "profit_rate", "percent"),
+        ),
+    ),
+    (
+        "Identity",
+        (
+            ("Tracking order", "tracking_no", "id"),
+            ("Opening order", "open_order_id", "id"),
+            ("Closing order", "close_order_id", "id"),
+            ("Side", "position_side", "text"),
+            ("Status", "status", "text"),
+            ("Created", "created_time", "when"),
+            ("Last update", "update_time", "when"),
+            ("First seen here", "first_seen_at", "when"),
+        ),
+    ),
+)
 
 
 @require_safe

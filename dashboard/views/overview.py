@@ -12,9 +12,8 @@ from django.views.decorators.http import require_safe
 
 from copytrade import reports
 from copytrade.models import SettingsVersion
-
-from .. import access, charts
-from ..filters import ALL, MONTH, QUARTER, WEEK, YEAR, period
+from dashboard import access, charts
+from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR, period
 
 PERIODS = (WEEK, MONTH, QUARTER, YEAR, ALL)
 

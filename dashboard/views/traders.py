@@ -14,10 +14,8 @@ from django.views.decorators.http import require_safe
 from copytrade import reports, rules, versions
 from copytrade.models import SettingsChange, SettingsVersion, Trader
 from copytrade.statistics import DEFINITIONS
-
-from .. import access, charts, htmx
-from ..charts import told
-from ..filters import ALL, MONTH, QUARTER, period
+from dashboard import access, charts, htmx
+from dashboard.filters import ALL, MONTH, QUARTER, period
 
 PERIODS = (MONTH, QUARTER, ALL)
 LOWEST = Decimal("-Infinity")
@@ -114,7 +112,7 @@ def _pictures(report: reports.TraderReport, stored: list[SettingsVersion], zone:
             (title, [row for row in report.breakdowns[name] if row.n])
             for title, name in (("Side", "side"), ("Leverage", "leverage"), ("Holding time", "holding"))
         ],
-        "told": told(report.summary.net_profit, report.summary.max_drawdown, len(report.equity)),
+        "told": charts.told(report.summary.net_profit, report.summary.max_drawdown, len(report.equity)),
     }
 
 
@@ -131,8 +129,8 @@ def _in_force(stored: list[SettingsVersion]) -> dict[str, Any]:
 
 def _orders(user: Any, found: Trader) -> dict[str, Any]:
     filters = reports.Filters(trader=found.pk)
+    closed = found.orders.filter(closed=True, close_time__isnull=False)
     return {
         "open": reports.open_overview(user, filters),
-        "latest": reports.history_page(user, filters, limit=8).orders,
+        "latest": list(closed.order_by("-close_time", "-tracking_no")[:8]),
     }
-

@@ -1,0 +1,192 @@
+"""Open copies with what is at risk, and one order in full."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from copytrade.models import OrderRevision, TrackingOrder, Trader, User
+from tests.dashboard.test_overview import FRAME, text
+from tests.support.ledger_rows import BIG, account_of, closed_copy, open_copy, trader_of
+
+pytestmark = pytest.mark.django_db
+URL = "/orders/open/"
+
+
+@pytest.fixture
+def client(alice: User, client_of: Callable[[User], Client]) -> Client:
+    return client_of(alice)
+
+
+@pytest.fixture
+def trader(alice: User) -> Trader:
+    return trader_of(account_of(alice))
+
+
+def rows(html: str) -> list[str]:
+    return [text(row) for row in re.findall(r'<tr id="order-\d+">.*?</tr>', html, flags=re.DOTALL)]
+
+
+def test_margin_and_notional_are_totalled(client: Client, trader: Trader) -> None:
+    open_copy(trader, 1)
+    open_copy(trader, 2, open_margin_amount=Decimal("60.5"), open_fill_size=Decimal(5), symbol="ETHUSDT")
+    page = text(client.get(URL).content.decode())
+    assert "Margin at risk 100.50 USDT" in page
+    assert "Notional 300.00" in page
+    assert "Open copies 2 1 trader, 2 symbols" in page
+
+
+def test_a_row_tells_age_leverage_margin_and_how_far_the_exits_are(client: Client, trader: Trader) -> None:
+    open_copy(trader, 1, tp_trigger_price=Decimal("21.5"), sl_trigger_price=Decimal(19))
+    (row,) = rows(client.get(URL).content.decode())
+    for part in ("BTCUSDT", "↑ Long", "5x", "2 h", "40.00", "200.00", "+7.50 %", "−5.00 %"):
+        assert part in row.replace("+ ", "+"), part
+
+
+def test_exits_that_are_not_set_are_none_also_when_sent_as_zero(client: Client, trader: Trader) -> None:
+    open_copy(trader, 1, tp_trigger_price=Decimal(0), sl_trigger_price=None)
+    (row,) = rows(client.get(URL).content.decode())
+    assert row.count("none") == 2
+
+
+def test_a_partial_fill_is_marked(client: Client, trader: Trader) -> None:
+    open_copy(trader, 1, open_fill_size=Decimal("2.5"))
+    (row,) = rows(client.get(URL).content.decode())
+    assert "25 % filled" in row and "50.00" in row
+
+
+def test_a_status_and_a_side_that_nobody_knows_are_shown_as_they_came(client: Client, trader: Trader) -> None:
+    open_copy(trader, 1, status="PART_<b>", position_side="SIDEWAYS", open_leverage=None, open_price_avg=None)
+    html = client.get(URL).content.decode()
+    assert "PART_&lt;b&gt;" in html and "SIDEWAYS" in html
+
+
+def test_filters_are_in_the_address(client: Client, trader: Trader) -> None:
+    other = trader_of(trader.account, 5, "Other")
+    open_copy(trader, 1)
+    open_copy(trader, 2, symbol="ETHUSDT")
+    open_copy(other, 3, symbol="ETHUSDT")
+    assert len(rows(client.get(URL).content.decode())) == 3
+    assert len(rows(client.get(f"{URL}?symbol=ETHUSDT").content.decode())) == 2
+    assert len(rows(client.get(f"{URL}?trader={other.pk}").content.decode())) == 1
+    assert len(rows(client.get(f"{URL}?trader={other.pk}&symbol=BTCUSDT").content.decode())) == 0
+    assert len(rows(client.get(f"{URL}?trader=9e9&symbol=").content.decode())) == 3
+
+
+def test_nothing_for_these_filters_has_a_way_back(client: Client, trader: Trader) -> None:
+    open_copy(trader, 1)
+    html = client.get(f"{URL}?symbol=DOGEUSDT").content.decode()
+    assert "No open copy fits these filters." in html and f'href="{URL}">Show all' in html
+
+
+def test_the_part_that_refreshes_itself_keeps_its_filters(client: Client, trader: Trader) -> None:
+    open_copy(trader, 1)
+    address = f"{URL}?symbol=BTCUSDT"
+    part = client.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part and f'hx-get="{address}" hx-trigger="every 5s"' in part
+
+
+def test_links_in_rows_have_ids_so_that_a_refresh_keeps_the_focus(client: Client, trader: Trader) -> None:
+    order = open_copy(trader, 1)
+    assert f'id="order-link-{order.pk}"' in client.get(URL).content.decode()
+
+
+def test_it_says_once_that_there_is_no_unrealised_result(client: Client, trader: Trader) -> None:
+    for number in range(3):
+        open_copy(trader, number)
+    assert client.get(URL).content.decode().count("no result while a copy is open") == 1
+
+
+def test_what_left_the_open_list_is_counted_but_not_shown_as_open(client: Client, trader: Trader) -> None:
+    open_copy(trader, 1)
+    open_copy(trader, 2, missing_since=timezone.now())
+    page = client.get(URL).content.decode()
+    assert len(rows(page)) == 1
+    assert "1 more has left the exchange's open list" in text(page).replace("&#x27;", "'")
+
+
+def test_closed_copies_are_not_open(client: Client, trader: Trader) -> None:
+    closed_copy(trader, 1)
+    assert "No copy is open now." in client.get(URL).content.decode()
+
+
+def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, trader: Trader) -> None:
+    counts = []
+    for round_ in range(2):
+        for number in range(10):
+            other = trader_of(trader.account, 100 * round_ + number + 1, f"T{round_}{number}")
+            open_copy(other, 100 * round_ + number, symbol=f"S{number}USDT")
+        client.get(URL)
+        with CaptureQueriesContext(connection) as captured:
+            client.get(URL)
+        counts.append(len(captured))
+    assert counts[0] == counts[1] <= FRAME + 5
+
+
+# --- one order ---
+
+
+def page_of(client: Client, order: TrackingOrder) -> str:
+    return client.get(reverse("order", args=[order.pk])).content.decode()
+
+
+def test_an_order_is_shown_in_full_with_exact_ids(client: Client, trader: Trader) -> None:
+    order = closed_copy(trader, 1, "3.25")
+    page = text(page_of(client, order))
+    for part in (
+        str(BIG + 1),
+        str(BIG + 10_001),
+        str(BIG + 20_001),
+        "+3.25 USDT",
+        "+4.45 USDT",
+        "8.13 %",
+        "20.6",
+    ):
+        assert part in page, part
+
+
+def test_fields_that_the_interface_does_not_name_are_shown_as_they_came(
+    client: Client, trader: Trader
+) -> None:
+    order = open_copy(trader, 1, extras={"bonus<i>": 702345678901234569})
+    html = page_of(client, order)
+    assert "bonus&lt;i&gt;" in html and "702345678901234569" in html
+
+
+def test_revisions_tell_what_changed(client: Client, trader: Trader) -> None:
+    order = closed_copy(trader, 1)
+    OrderRevision.objects.create(order=order, changed={"net_profit": ["4.9", "5"], "close_time": [None, "x"]})
+    page = text(page_of(client, order))
+    assert "net_profit 4.9 5" in page and "close_time none x" in page
+
+
+def test_an_order_with_nothing_in_it_is_still_a_page(client: Client, trader: Trader) -> None:
+    order = TrackingOrder.objects.create(
+        account=trader.account, trader=trader, tracking_no=BIG, symbol="X", position_side="", status=""
+    )
+    assert client.get(reverse("order", args=[order.pk])).status_code == 200
+    assert "Updated at the exchange never" in text(page_of(client, order))
+
+
+def test_one_that_left_the_open_list_says_so(client: Client, trader: Trader) -> None:
+    order = open_copy(trader, 1, missing_since=timezone.now() - timedelta(minutes=3))
+    assert "Gone from the open list 3 min ago" in text(page_of(client, order))
+
+
+def test_a_stranger_gets_404_and_an_empty_list(
+    client: Client, trader: Trader, charlie: User, client_of: Callable[[User], Client]
+) -> None:
+    order = open_copy(trader, 1)
+    stranger = client_of(charlie)
+    assert stranger.get(reverse("order", args=[order.pk])).status_code == 404
+    assert rows(stranger.get(f"{URL}?trader={trader.pk}").content.decode()) == []
+    assert "Northwind" not in stranger.get(URL).content.decode()

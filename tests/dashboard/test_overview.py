@@ -1,0 +1,150 @@
+"""The first page: results by period, what is at risk, who earns money, and what is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from copytrade.models import Account, SyncJob, User
+from tests.support.ledger_rows import account_of, closed_copy, open_copy, trader_of, version_of
+
+pytestmark = pytest.mark.django_db
+FRAME = 7  # queries of every page: the session, its user, and the list of sessions that is kept up to date
+
+
+@pytest.fixture
+def client(alice: User, client_of: Callable[[User], Client]) -> Client:
+    return client_of(alice)
+
+
+def text(html: str) -> str:
+    """What a person reads, on one line."""
+    html = re.sub(r"<script.*?</script>", " ", html, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)).replace("\u202f", " ")
+
+
+def test_the_tiles_add_up_by_period_after_costs(client: Client, alice: User) -> None:
+    trader = trader_of(account_of(alice))
+    for number, (net, days) in enumerate([("10", 3), ("-4", 20), ("7.5", 60)]):
+        closed_copy(trader, number, net, days)
+    open_copy(trader, 50)
+    page = text(client.get("/").content.decode())
+    assert re.search(r"7 days \+10\.00 1 closed copy", page)
+    assert re.search(r"30 days \+6\.00 2 closed copies", page)
+    assert re.search(r"All, after costs \+13\.50 3 closed copies", page)
+    assert re.search(r"Margin at risk 40\.00 1 open copy", page)
+
+
+def test_without_a_connection_it_says_what_to_do_first(client: Client) -> None:
+    page = client.get("/").content.decode()
+    assert "No exchange account is connected yet." in page
+    assert 'href="/connections/add/"' in page
+
+
+def test_a_refused_key_is_told_with_the_way_to_its_cure(client: Client, alice: User) -> None:
+    account = account_of(alice)
+    Account.objects.filter(pk=account.pk).update(
+        state=Account.State.REFUSED, state_reason="The passphrase is wrong."
+    )
+    page = client.get("/").content.decode()
+    assert "A key was refused." in page and "The passphrase is wrong." in page
+    assert 'href="/connections/"' in page
+
+
+def test_settings_changed_outside_are_told(client: Client, alice: User) -> None:
+    trader = trader_of(account_of(alice))
+    version_of(trader)
+    trader.versions.update(author="outside")
+    page = text(client.get("/").content.decode())
+    assert "Northwind Steady: the copy settings were changed outside the desk" in page
+
+
+def test_old_data_is_called_old(client: Client, alice: User) -> None:
+    account_of(alice)
+    SyncJob.objects.filter(kind="open").update(last_success_at=timezone.now() - timedelta(hours=3))
+    page = text(client.get("/").content.decode())
+    assert "Not read for a while: open orders." in page
+    assert "Orders 3 h ago , stale" in page
+
+
+def test_the_first_walk_through_the_past_shows_how_far_it_got(client: Client, alice: User) -> None:
+    account_of(alice)
+    cursor = {"back": {"end": "2026-03-05T00:00:00+00:00", "seen": 321}}
+    SyncJob.objects.filter(kind="history").update(cursor=cursor, complete_from=None)
+    page = text(client.get("/").content.decode())
+    assert "Reading your past: back to 5 Mar 2026 so far, 321 closed copies found." in page
+
+
+def test_traders_stand_by_what_they_earned_also_those_who_were_left(client: Client, alice: User) -> None:
+    account = account_of(alice)
+    good, former, bad = (
+        trader_of(account, 1, "Good"),
+        trader_of(account, 2, "Former", copied=False, left_at=timezone.now()),
+        trader_of(account, 3, "Bad"),
+    )
+    for number, (trader, net) in enumerate([(bad, "-9"), (former, "1"), (good, "5")]):
+        closed_copy(trader, number, net)
+    page = client.get("/").content.decode()
+    assert page.index(">Good<") < page.index(">Former<") < page.index(">Bad<")
+    assert "left " in text(page)
+
+
+def chart_of(html: str) -> dict:
+    found = re.search(r'<script id="equity-data" type="application/json">(.*?)</script>', html)
+    assert found
+    return json.loads(found[1])
+
+
+def test_the_chart_starts_again_from_nothing_in_the_chosen_period(client: Client, alice: User) -> None:
+    trader = trader_of(account_of(alice))
+    for number, (net, days) in enumerate([("100", 40), ("10", 5), ("-4", 4), ("1", 3)]):
+        closed_copy(trader, number, net, days)
+    week = chart_of(client.get("/?period=7").content.decode())
+    assert week["equity"] == [10, 6, 7]
+    assert week["drawdown"] == [0, -4, -3]
+    assert chart_of(client.get("/?period=all").content.decode())["equity"] == [100, 110, 106, 107]
+
+
+def test_a_period_that_is_none_gives_the_usual_one(client: Client, alice: User) -> None:
+    account_of(alice)
+    page = client.get("/?period=<script>").content.decode()
+    assert 'href="?period=90" aria-current="true"' in page
+
+
+def test_a_stranger_sees_nothing_of_it(
+    alice: User, charlie: User, client_of: Callable[[User], Client]
+) -> None:
+    closed_copy(trader_of(account_of(alice)), 1, "77.77")
+    page = client_of(charlie).get("/").content.decode()
+    assert "Northwind" not in page and "77.77" not in page
+
+
+def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, alice: User) -> None:
+    account = account_of(alice)
+    counts = []
+    for round_ in range(2):
+        for number in range(10):
+            trader = trader_of(account, 100 * round_ + number, f"T{number}")
+            closed_copy(trader, 100 * round_ + number, "3")
+            open_copy(trader, 1000 + 100 * round_ + number)
+            version_of(trader)
+        client.get("/")
+        with CaptureQueriesContext(connection) as captured:
+            client.get("/")
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
+    assert counts[0] <= FRAME + 10
+
+
+def test_money_is_exact_to_the_last_digit_on_hover(client: Client, alice: User) -> None:
+    closed_copy(trader_of(account_of(alice)), 1, "0.1000000000000000055", realized_pnl=Decimal(1))
+    assert "+0.1000000000000000055" in client.get("/").content.decode()
