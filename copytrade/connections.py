@@ -15,7 +15,6 @@ from .exchange.errors import ExchangeError, Rejected
 from .models import Account, Credential, OrderRevision, SettingsChange, SyncJob, TrackingOrder, User
 from .vault import VaultError
 
-
 # What a person looks for first is read first; the long walk through the past begins behind it.
 FIRST_READING = {
     SyncJob.Kind.TRADERS: timedelta(0),

@@ -15,7 +15,6 @@ and reach back to the opening of every order that has gone missing.
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime, timedelta
 
 from copytrade import ledger
@@ -36,22 +35,19 @@ DEEP_OVERLAP, DEEP_EVERY = timedelta(days=2), timedelta(minutes=5)
 SWEEP_EVERY = timedelta(days=1)
 # Orders missing for longer are left to the daily sweep.
 LOOK_FOR_MISSING = timedelta(hours=1)
-# One task walks this long at most, then hands the job back, due at once.
-BUDGET_SECONDS = 8.0
 
 
 def read(reading: Reading) -> None:
     """Go on with the walk where its cursor stands; `reading.more` when there is some left."""
-    stop_at = time.monotonic() + BUDGET_SECONDS
     cursor = reading.job.cursor
     if not cursor.get("until"):
         _begin(reading)
     if not cursor.get("walk") and not _recent_enough(reading):
         _plan(reading)
     if cursor.get("walk"):
-        _forward(reading, stop_at)
+        _forward(reading)
     if cursor.get("back") and not cursor.get("walk"):
-        _backward(reading, stop_at)
+        _backward(reading)
     reading.more = bool(cursor.get("walk") or cursor.get("back"))
 
 
@@ -99,7 +95,7 @@ def _plan(reading: Reading) -> None:
     cursor["walk"] = {"from": _iso(min(start, now)), "end": _iso(now), "to": _iso(now), "next": None}
 
 
-def _forward(reading: Reading, stop_at: float) -> None:
+def _forward(reading: Reading) -> None:
     """Walk what is new, newest window first; `until` moves on when all of it has been read."""
     cursor = reading.job.cursor
     while (walk := cursor.get("walk")) is not None:
@@ -111,11 +107,11 @@ def _forward(reading: Reading, stop_at: float) -> None:
                 del cursor["walk"]
             elif last:
                 walk["end"], walk["next"] = _iso(start), None
-        if time.monotonic() > stop_at:
+        if reading.time_is_up():
             return
 
 
-def _backward(reading: Reading, stop_at: float) -> None:
+def _backward(reading: Reading) -> None:
     """Walk the past, window by window, until four in a row are empty or the exchange goes back no further."""
     cursor = reading.job.cursor
     while (back := cursor.get("back")) is not None:
@@ -128,7 +124,7 @@ def _backward(reading: Reading, stop_at: float) -> None:
                 raise
             with reading.fenced():
                 _shorter_window(reading, back)
-        if time.monotonic() > stop_at:
+        if reading.time_is_up():
             return
 
 

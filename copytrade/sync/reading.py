@@ -21,6 +21,7 @@ class Reading:
     job: SyncJob
     account: Account
     client: ExchangeClient
+    budget: float  # seconds after which a long walk hands its job back
     began: datetime = field(default_factory=timezone.now)
     pages: int = 0
     seen: int = 0
@@ -28,6 +29,9 @@ class Reading:
     bad: int = 0
     more: bool = False  # there is work left: due again at once
     trouble: str = ""  # a part that failed while the rest was read; a sentence
+
+    def time_is_up(self) -> bool:
+        return (timezone.now() - self.began).total_seconds() > self.budget
 
     def fenced(self):
         """The transaction for one page's rows and the cursor."""

@@ -29,6 +29,7 @@ READERS: dict[str, Callable[[Reading], None]] = {
 }
 ALL = tuple(READERS)
 LONGEST_PAUSE = timedelta(minutes=10)
+BUDGET_SECONDS = 8.0
 PENDING_PAUSE = timedelta(seconds=45)
 
 log = structlog.get_logger(__name__)
@@ -65,9 +66,10 @@ def ensure_jobs(account: Account) -> None:
 DONE, MORE, TAKEN = "done", "more", "Another worker is at it, or it is not due."
 
 
-def run_job(job_id: int, *, force: bool = False) -> str:
+def run_job(job_id: int, *, force: bool = False, budget: float = BUDGET_SECONDS) -> str:
     """Run one job if it is due and free: DONE, MORE (some work is left), TAKEN, or a sentence of what failed.
 
+    `budget`: seconds after which a long walk hands its job back, due at once.
     Only errors that nobody foresaw are raised, after the job was pushed ahead.
     """
     job = leases.claim(job_id, force=force)
@@ -80,7 +82,7 @@ def run_job(job_id: int, *, force: bool = False) -> str:
     reading = None
     try:
         with talking_to(account) as client:
-            reading = Reading(job, account, client)
+            reading = Reading(job, account, client, budget)
             READERS[job.kind](reading)
     except leases.LeaseLost:
         log.info("lease lost", job=job.pk, kind=job.kind)

@@ -8,7 +8,16 @@ import pytest
 from django.db import connection
 
 from copytrade import clients, connections, keys
-from copytrade.models import Account, BadRecord, Credential, SettingsChange, SyncJob, TrackingOrder, Trader, User
+from copytrade.models import (
+    Account,
+    BadRecord,
+    Credential,
+    SettingsChange,
+    SyncJob,
+    TrackingOrder,
+    Trader,
+    User,
+)
 from copytrade.sync import run
 from copytrade.vault import Tampered
 from tests.support.sandbox_process import Sandbox
@@ -26,7 +35,9 @@ def test_a_connection_is_stored_sealed_and_due(alice: User) -> None:
     assert account.writes_enabled
     assert set(account.jobs.values_list("kind", flat=True)) == set(SyncJob.Kind.values)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT t::text FROM copytrade_credential t UNION ALL SELECT t::text FROM copytrade_account t")
+        cursor.execute(
+            "SELECT t::text FROM copytrade_credential t UNION ALL SELECT t::text FROM copytrade_account t"
+        )
         stored = " ".join(row[0] for row in cursor.fetchall())
     for part in ("follower-key", "follower-secret"):
         assert part not in stored and part.encode().hex() not in stored
@@ -52,7 +63,9 @@ def test_the_real_exchange_starts_read_only(alice: User) -> None:
         ({"key": "k" * 513}, "key", "at most 512"),
     ],
 )
-def test_what_cannot_be_stored_is_refused_beside_its_field(alice: User, changed, field: str, said: str) -> None:
+def test_what_cannot_be_stored_is_refused_beside_its_field(
+    alice: User, changed, field: str, said: str
+) -> None:
     with pytest.raises(connections.BadConnection, match=said) as refused:
         add(alice, **changed)
     assert refused.value.field == field
@@ -90,7 +103,9 @@ def test_a_good_key_is_active_after_the_test(account: Account) -> None:
         ({"passphrase": "wrong"}, "passphrase"),
     ],
 )
-def test_a_refused_key_says_which_part_is_at_fault(alice: User, sandbox: Sandbox, changed, named: str) -> None:
+def test_a_refused_key_says_which_part_is_at_fault(
+    alice: User, sandbox: Sandbox, changed, named: str
+) -> None:
     account = add(alice, **changed)
     result = connections.test(account)
     assert not result.ok and named in result.sentence
@@ -142,7 +157,9 @@ def test_a_key_of_another_exchange_account_never_mixes_two_ledgers(account: Acco
     assert not Trader.objects.exists()
 
 
-def test_a_sealed_key_that_was_moved_or_changed_is_reported_in_a_sentence(account: Account, alice: User) -> None:
+def test_a_sealed_key_that_was_moved_or_changed_is_reported_in_a_sentence(
+    account: Account, alice: User
+) -> None:
     other = add(alice, label="Other")
     theirs = Credential.objects.get(account=account)
     Credential.objects.filter(account=other).update(secret=theirs.secret)

@@ -31,7 +31,9 @@ def test_two_people_have_two_data_keys(alice: User, charlie: User) -> None:
     assert DataKey.objects.count() == 2
 
 
-def test_a_stolen_row_does_not_open_under_another_user_even_with_her_data_key(alice: User, charlie: User) -> None:
+def test_a_stolen_row_does_not_open_under_another_user_even_with_her_data_key(
+    alice: User, charlie: User
+) -> None:
     sealed = keys.encrypt(alice.pk, "hers", WHERE)
     hers = DataKey.objects.get(user=alice)
     DataKey.objects.create(user=charlie, wrapped=hers.wrapped, kek_id=hers.kek_id)

@@ -93,13 +93,13 @@ def test_the_first_key_wraps_and_all_of_them_read() -> None:
 
 def test_a_missing_key_is_named() -> None:
     wrapped, kek = Vault([OLD]).new_data_key()
-    with pytest.raises(UnknownKey, match="'old' is not configured.*rewrap_keys"):
+    with pytest.raises(UnknownKey, match=r"'old' is not configured.*rewrap_keys"):
         Vault([NEW]).encrypt(wrapped, kek, "text", HERE)
 
 
 def test_another_key_under_the_same_id_is_told_apart_from_a_lost_secret() -> None:
     wrapped, kek = Vault([OLD]).new_data_key()
-    with pytest.raises(Tampered, match="'old'.*another key"):
+    with pytest.raises(Tampered, match=r"'old'.*another key"):
         Vault([("old", b"x" * 32)]).encrypt(wrapped, kek, "text", HERE)
 
 
@@ -123,7 +123,10 @@ def test_keys_are_read_from_one_line() -> None:
         ("c2VjcmV0LXZhdWx0LWtleS1tYXRlcmlhbA==", "number 1 is not written as id:base64"),
         ("a:secret-vault-key-material!", "'a' is not base64"),
         ("a:c2VjcmV0", "'a' holds 6 bytes"),
-        ("a:" + base64.b64encode(b"s" * 32).decode() + ",a:" + base64.b64encode(b"t" * 32).decode(), "share an id"),
+        (
+            "a:" + base64.b64encode(b"s" * 32).decode() + ",a:" + base64.b64encode(b"t" * 32).decode(),
+            "share an id",
+        ),
     ],
 )
 def test_a_bad_line_is_explained_and_not_repeated(line: str, said: str) -> None:
