@@ -10,13 +10,16 @@ import hashlib
 import secrets
 from datetime import timedelta
 
+import structlog
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from copytrade.models import Invitation, User
+
+log = structlog.get_logger("copydesk")
 
 SESSION_KEY = "admission"
 SETUP = "setup"
@@ -44,6 +47,15 @@ def setup_token() -> str:
 def setup_token_fits(typed: str) -> bool:
     given = "".join(typed.lower().split()).replace("-", "")
     return nobody_yet() and constant_time_compare(given, setup_token().replace("-", ""))
+
+
+def announce() -> None:
+    """Write the set-up token into the log while there is no account. It is meant to be read there."""
+    try:
+        if nobody_yet():
+            log.warning(f"No account yet. To make the first one, open /setup/ and enter {setup_token()}")
+    except DatabaseError:
+        log.warning("The database is not ready, so it is not known whether an account exists.")
 
 
 def token_hash(token: str) -> str:

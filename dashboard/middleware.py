@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from collections.abc import Callable
+from datetime import UTC
 from typing import Any
 
+from allauth.usersessions.middleware import UserSessionsMiddleware
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
+from copytrade import reports
 from copytrade.exchange.errors import ExchangeError
+from copytrade.models import User
 
 from .errors import demo_page, exchange_page
 
@@ -31,6 +34,15 @@ class SignInMiddleware(LoginRequiredMiddleware):
         return super().handle_no_permission(request, view_func)
 
 
+class SessionsMiddleware(UserSessionsMiddleware):
+    """Notes when a browser was last seen, at its own pages only: a page left open refreshes its parts for hours."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.headers.get("HX-Request") == "true":
+            return self.get_response(request)
+        return super().__call__(request)
+
+
 class PersonMiddleware:
     """Times in the person's zone, pages never cached by others, and the demo's limits."""
 
@@ -38,11 +50,8 @@ class PersonMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        zone = getattr(request.user, "zone", "UTC")
-        try:
-            timezone.activate(zoneinfo.ZoneInfo(zone))
-        except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-            timezone.activate(zoneinfo.ZoneInfo("UTC"))
+        signed_in = isinstance(request.user, User)
+        timezone.activate(reports.zone_of(request.user) if signed_in else UTC)
         try:
             response = self.get_response(request)
         finally:

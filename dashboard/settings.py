@@ -75,7 +75,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "allauth.usersessions.middleware.UserSessionsMiddleware",
+    "dashboard.middleware.SessionsMiddleware",
     "dashboard.middleware.PersonMiddleware",
     "dashboard.middleware.ExchangeErrorMiddleware",
 ]

@@ -39,6 +39,7 @@ desk = [
     path("connections/<int:pk>/remove/", connections.remove, name="connection_remove"),
     path("activity/", activity.activity, name="activity"),
     path("security/", security.security, name="security"),
+    path("security/zone/", security.zone, name="zone"),
     path("security/invitations/", security.invitations, name="invitations"),
     path("security/invitations/<int:pk>/withdraw/", security.withdraw, name="invitation_withdraw"),
     path("look/", look.look, name="look"),

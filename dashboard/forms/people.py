@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zoneinfo
 from typing import Any
 
 from allauth.account.forms import LoginForm, ReauthenticateForm, SignupForm
@@ -81,3 +82,18 @@ class InvitationForm(forms.Form):
         required=False,
         help_text="Only you see this. The link works once, for seven days.",
     )
+
+
+class ZoneForm(forms.Form):
+    """The time zone in which a person sees days and times."""
+
+    zone = forms.ChoiceField(label="Time zone", help_text="Days begin, and times are shown, by this clock.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["zone"]
+        assert isinstance(field, forms.ChoiceField)
+        known = sorted(
+            name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith("Etc/")
+        )
+        field.choices = [(name, name.replace("_", " ")) for name in ["UTC", *known]]

@@ -11,11 +11,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from copytrade.models import Invitation
 from dashboard import access, admission
-from dashboard.forms.people import InvitationForm
+from dashboard.forms.people import InvitationForm, ZoneForm
 
 
 @require_GET
@@ -29,6 +29,7 @@ def security(request: HttpRequest) -> HttpResponse:
         "sessions": UserSession.objects.filter(user=person).count(),
         "invitations": _invitations(request) if person.is_operator else None,
         "form": InvitationForm(),
+        "zone_form": ZoneForm(initial={"zone": person.zone}),
         "gains": (("green", "Green"), ("red", "Red"), ("muted", "Plain")),
         "example_gain": Decimal("24.18"),
         "example_loss": Decimal("-9.34"),
@@ -36,7 +37,20 @@ def security(request: HttpRequest) -> HttpResponse:
     return render(request, "security/security.html", context)
 
 
-@require_http_methods(["POST"])
+@require_POST
+def zone(request: HttpRequest) -> HttpResponse:
+    """The person's own clock. The demo keeps UTC: its visitors live everywhere."""
+    person, form = access.person(request), ZoneForm(request.POST)
+    if person.is_demo or not form.is_valid():
+        messages.error(request, "The time zone was not changed. Choose one of the list.")
+        return redirect("security")
+    person.zone = form.cleaned_data["zone"]
+    person.save(update_fields=["zone"])
+    messages.success(request, f"Days and times are shown by the clock of {person.zone.replace('_', ' ')}.")
+    return redirect("security")
+
+
+@require_POST
 def invitations(request: HttpRequest) -> HttpResponse:
     """A new invitation. Its link is shown once, here: only its hash is kept."""
     operator = access.operator(request)

@@ -24,7 +24,15 @@ OPEN = {
     "join",  # an invitation
     "look",  # the theme of the sign-in page
 }
-POST_ONLY = {"demo", "look", "connection_test", "invitations", "invitation_withdraw", "copy_settings_check"}
+POST_ONLY = {
+    "demo",
+    "look",
+    "connection_test",
+    "invitations",
+    "invitation_withdraw",
+    "copy_settings_check",
+    "zone",
+}
 
 
 def ours(resolver: URLResolver | None = None) -> Iterator[URLPattern]:

@@ -177,3 +177,26 @@ def test_another_operators_invitation_cannot_be_withdrawn(olivia: User, alice: U
 
 def test_people_without_the_role_see_no_invitations(alice: User, client_of: Callable[[User], Client]) -> None:
     assert b"Invitations" not in client_of(alice).get(reverse("security")).content
+
+
+def test_times_follow_the_clock_that_a_person_chose(olivia: User) -> None:
+    client = signed_in()
+    html = client.post(reverse("zone"), {"zone": "Asia/Tokyo"}, follow=True).content.decode()
+    olivia.refresh_from_db()
+    assert olivia.zone == "Asia/Tokyo"
+    assert "clock of Asia/Tokyo" in html
+    assert '<option value="Asia/Tokyo" selected>' in html
+    assert "JST" in client.get(reverse("usersessions_list")).content.decode()
+
+
+@pytest.mark.parametrize("zone", ["", "Mars/Olympus", "../../etc/passwd"])
+def test_a_clock_that_does_not_exist_changes_nothing(olivia: User, zone: str) -> None:
+    html = signed_in().post(reverse("zone"), {"zone": zone}, follow=True).content.decode()
+    olivia.refresh_from_db()
+    assert olivia.zone == "UTC"
+    assert "was not changed" in html
+
+
+def test_a_stored_clock_that_is_gone_falls_back_to_utc(olivia: User) -> None:
+    User.objects.update(zone="Mars/Olympus")
+    assert "UTC" in signed_in().get(reverse("usersessions_list")).content.decode()
