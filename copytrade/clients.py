@@ -9,8 +9,10 @@ from functools import lru_cache
 from django.conf import settings
 
 from . import keys
-from .exchange.client import Credentials, ExchangeClient, Roots
+from .exchange.calls import Roots
+from .exchange.client import DEADLINE, ExchangeClient
 from .exchange.limits import RedisLimiter
+from .exchange.signing import Credentials
 from .models import Account, Credential
 
 
@@ -35,6 +37,7 @@ def client_for(account: Account, *, interactive: bool = False) -> ExchangeClient
         Roots(spot=venue["spot"], contract=venue["contract"]),
         _credentials(account),
         limiter=limiter_at(settings.REDIS_URL),
+        deadline=getattr(settings, "EXCHANGE_DEADLINE", DEADLINE),
         interactive=interactive,
         clock_offset_ms=account.clock_offset_ms,
         allow_writes=account.writes_enabled,

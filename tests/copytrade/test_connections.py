@@ -185,9 +185,10 @@ def test_a_connection_with_a_change_under_way_is_not_removed(account: Account, t
     assert Account.objects.filter(pk=account.pk).exists()
 
 
-def test_secrets_show_up_nowhere(alice: User, sandbox: Sandbox, caplog, capsys) -> None:
+def test_secrets_show_up_nowhere(alice: User, sandbox: Sandbox, settings, caplog, capsys) -> None:
     """Neither in repr, logs nor exceptions: of success, of refusals, of lost answers, of a broken row."""
     caplog.set_level(logging.DEBUG)
+    settings.EXCHANGE_DEADLINE = 2.0
     secret, phrase = "follower-secret", "sandbox-phrase"
     account = add(alice)
     wrong = add(alice, label="Wrong", passphrase=phrase)
