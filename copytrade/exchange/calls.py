@@ -114,6 +114,7 @@ class Caller:
         target, body = encode(operation, parameters)
         learned = False
         attempt = 0
+        answered: ExchangeError | None = None  # the last failure that the exchange itself put into words
         while True:
             try:
                 return self._once(operation, target, body, until)
@@ -123,10 +124,11 @@ class Caller:
                 learned = True
                 self._learn_offset(operation.root, until)
                 continue
+            answered = failed if failed.http_status is not None else answered
             attempt += 1
             pause = FIRST_PAUSE * 2 ** (attempt - 1) * random.uniform(0.5, 1.0)  # noqa: S311 (jitter)
             if not _repeatable(operation, failed) or attempt >= ATTEMPTS or time.monotonic() + pause >= until:
-                raise failed
+                raise answered or failed
             time.sleep(pause)
 
     def _once(self, operation: Operation, target: str, body: str, until: float) -> Any:

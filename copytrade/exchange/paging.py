@@ -29,11 +29,15 @@ class _Seen:
 
     def only_new(self, page: Page[T]) -> bool:
         """Drop what was given before and is unchanged. False when the page held nothing new at all."""
-        fresh = [record for record in page.records if self._records.get(self._identity(record)) != record]
-        unknown = any(self._identity(record) not in self._records for record in fresh)
-        self._records.update((self._identity(record), record) for record in fresh)
+        known = len(self._records)
+        fresh = []
+        for record in page.records:
+            identity = self._identity(record)
+            if self._records.get(identity) != record:
+                self._records[identity] = record
+                fresh.append(record)
         page.records = fresh
-        return unknown
+        return len(self._records) > known
 
 
 def numbered(fetch: Callable[[int], Page[T]], identity: Callable[[Any], Hashable]) -> Iterator[Page[T]]:

@@ -48,7 +48,8 @@ class SpotMethods(Methods):
         raise error
 
     def place_orders(self, *, symbol: str, orders: Sequence[NewOrder]) -> BatchResult:
-        """Place up to 10 spot orders of one symbol: TRADE, needs the permission Spot. Order count 5.
+        """Place up to 10 spot orders of one symbol: TRADE, needs the permission Spot. Weight 0, order
+        count 5.
 
         One result per order; a failed one carries error_code (for example INSUFFICIENT_BALANCE) and does not
         stop the others. Errors: as `place_order`; Rejected -1150 where the exchange has no batches.

@@ -88,6 +88,12 @@ def test_trouble_that_stays_ends_in_its_own_error():
     assert error.value.code == -1000
 
 
+def test_running_out_of_time_in_a_repeat_does_not_hide_what_the_exchange_said():
+    with ScriptedServer(refusal(-1000, 500), silence) as server, pytest.raises(Unreachable) as error:
+        server.client(deadline=0.5).my_traders()
+    assert (error.value.code, error.value.http_status) == (-1000, 500)
+
+
 @pytest.mark.parametrize(
     "reply", [refusal(-1142), answer("<html>", 200), answer("", 404), refusal(-1047, 401)]
 )

@@ -84,7 +84,7 @@ def hammer(prefix, seconds, results):
 def test_two_processes_in_parallel_never_exceed_the_limit(prefix):
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
-    workers = [context.Process(target=hammer, args=(prefix, 3.0, results)) for _ in range(2)]
+    workers = [context.Process(target=hammer, args=(prefix, 2.2, results)) for _ in range(2)]
     for worker in workers:
         worker.start()
     grants = sorted(at for _ in workers for at in results.get(timeout=30))

@@ -49,6 +49,10 @@ def test_a_list_that_moves_gives_each_record_once():
     assert walk(Source(told([1, 2], 2), told([2, 3], 3), told([3]))) == [1, 2, 3]
 
 
+def test_a_record_that_comes_twice_in_a_page_is_given_once():
+    assert walk(Source(told([1, 1, 2, 1], 2), told([3]))) == [1, 2, 3]
+
+
 def test_a_record_that_changed_meanwhile_is_given_again():
     pages = numbered(Source(told([("a", 1)], 2), told([("a", 2)])), lambda record: record[0])
     assert [page.records for page in pages] == [[("a", 1)], [("a", 2)]]
