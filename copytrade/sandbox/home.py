@@ -53,9 +53,9 @@ PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>The sandbox exchange</title>
 <style>
-body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem;
   color-scheme: light dark; }}
-.wide {{ overflow-x: auto }} table {{ border-collapse: collapse }}
+.wide {{ overflow-x: auto }} code {{ white-space: nowrap }} table {{ border-collapse: collapse }}
 td, th {{ text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0 }}
 </style>
 <h1>The sandbox exchange</h1>

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import socket
 import struct
+import sys
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from email.utils import formatdate
@@ -79,7 +81,9 @@ class Server(ThreadingMixIn, TCPServer):
         super().__init__((host, port), Handler)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that goes away is no event."""
+        """A client that goes away is no event; anything else is a mistake of ours."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            traceback.print_exc(file=sys.stderr)
 
 
 class Handler(BaseHTTPRequestHandler):

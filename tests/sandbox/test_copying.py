@@ -90,6 +90,12 @@ class TestWriting:
             {"symbol": "ETHUSDT", "longLeverage": 10, "shortLeverage": 10},
         ]
 
+    def test_what_the_mode_does_not_use_is_ignored(self, follower: Caller) -> None:
+        custom = [{"symbol": "BTCUSDT", "longLeverage": 3}]
+        answer(follower.post(SETTINGS, unified(customLeverages=custom) | {"symbolTraceConfigs": [{"x": 1}]}))
+        (item,) = read(follower)
+        assert (item["leverageType"], item["customLeverages"] or None) == ("trader", None)
+
     def test_no_symbols_means_all(self, symbols: list[str]) -> None:
         assert len(symbols) >= 12
 
@@ -114,7 +120,7 @@ REFUSED: list[tuple[dict[str, Any], int]] = [
     (unified() | {"unifiedTraceConfig": None}, -1128),
     (unified() | {"unifiedTraceConfig": []}, -1142),
     (unified() | {"settingType": "per_symbol"}, -1128),
-    (unified(symbols=[]), -1128),
+    (unified(symbols=[]), -1142),
     (unified(symbols=["BTCUSDT", "BTCUSDT"]), -1142),
     (unified(symbols=["NOPEUSDT"]), -1121),
     (unified(symbol="BTCUSDT"), -1142),

@@ -40,7 +40,10 @@ def checked_settings(body: Row, world: Any, account: str) -> tuple[int, rules.Co
     broken = rules.check_body(body, supported=world.symbols, ours=False)
     if broken:
         first = broken[0]
-        raise Refusal(CODES.get(first.code, -1142), f"{first.field}: {first.message}")
+        code = CODES.get(first.code, -1142)
+        if code == -1128 and _has(body, first.field):  # there, but empty
+            code = -1142
+        raise Refusal(code, f"{first.field}: {first.message}")
     settings = rules.apply_defaults(rules.from_body(body), world.symbols)
     if _highest_leverage(settings) > MOST_LEVERAGE:
         raise Refusal(-3313)
@@ -55,6 +58,18 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _without_nulls(item) for name, item in value.items() if item is not None}
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+
+
+def _has(body: Any, path: str) -> bool:
+    """Whether a body has anything at a path like `symbolTraceConfigs[3].symbol`."""
+    for step in path.replace("[", ".").replace("]", "").split("."):
+        if isinstance(body, list) and step.isdigit() and int(step) < len(body):
+            body = body[int(step)]
+        elif isinstance(body, dict) and step in body:
+            body = body[step]
+        else:
+            return False
+    return True
 
 
 def open_tracking_orders(call: Call) -> list[Row]:
