@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from copytrade import rules
+from dashboard.templatetags import desk
 
 EXAMPLE_MARGIN = Decimal(100)
 EXAMPLE_ORDER = Decimal(1000)
@@ -14,15 +15,14 @@ EXAMPLE_LEVERAGE = Decimal(10)
 
 def grouped(value: Decimal, places: int = 2) -> str:
     """A number for a sentence: thin spaces between thousands, no zeros at the end."""
-    whole, _, fraction = rules.plain(round(value, places)).partition(".")
-    spaced = f"{int(whole):,}".replace(",", "\u202f")
-    return f"{spaced}.{fraction}" if fraction else spaced
+    text = desk.grouped(value, places)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def sensible(text: str) -> Decimal | None:
-    """The number, if an example can be told with it: positive, and not absurdly large."""
+    """The number, if an example can be told with it: positive, and of a size that people trade with."""
     value = rules.number(text)
-    return value if value is not None and 0 < value < Decimal(10) ** 12 else None
+    return value if value is not None and Decimal("1e-6") < value < Decimal("1e12") else None
 
 
 def examples(values: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,114 @@
+"""Figures into shapes: nothing that a picture tells may differ from the figures."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard import charts
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def curve(nets: list[int]) -> list[charts.Point]:
+    points, total, peak = [], Decimal(0), Decimal(0)
+    for number, net in enumerate(nets):
+        total += net
+        peak = max(peak, total)
+        points.append((START + timedelta(hours=number), total, peak - total))
+    return points
+
+
+@given(st.lists(st.integers(-100, 100), min_size=2, max_size=3000), st.integers(10, 400))
+def test_a_thinned_curve_is_short_and_keeps_its_ends_and_extremes(nets: list[int], limit: int) -> None:
+    points = curve(nets)
+    kept = charts.thinned(points, limit)
+    assert len(kept) <= limit + 2
+    assert (kept[0], kept[-1]) == (points[0], points[-1])
+    assert set(kept) <= set(points) and kept == sorted(kept)
+    for choose in (min, max):
+        assert choose(total for _, total, _ in kept) == choose(total for _, total, _ in points)
+
+
+def test_drawdowns_are_drawn_below_zero_and_times_are_seconds() -> None:
+    data = charts.equity_data(curve([5, -3]), [(START, "Settings changed")], "UTC")
+    assert data["drawdown"] == [0, -3]
+    assert data["times"] == [int(START.timestamp()), int(START.timestamp()) + 3600]
+    assert data["marks"] == [{"time": int(START.timestamp()), "label": "Settings changed"}]
+
+
+@given(st.lists(st.integers(-100, 100), max_size=50), st.integers(0, 60))
+def test_a_window_starts_again_from_nothing(nets: list[int], hours: int) -> None:
+    since = START + timedelta(hours=hours)
+    assert [p[1:] for p in charts.window(curve(nets), since)] == [p[1:] for p in curve(nets[hours:])]
+
+
+def test_no_window_is_all_of_it() -> None:
+    assert charts.window(curve([1, 2]), None) == curve([1, 2])
+
+
+def test_a_sparkline_needs_two_points_and_stays_in_its_box() -> None:
+    assert charts.polyline([Decimal(1)]) == ""
+    flat = charts.polyline([Decimal(3)] * 5)
+    assert flat.startswith("0.0,") and flat.split()[-1].startswith("120.0,")
+    for pair in charts.polyline([Decimal(n) for n in (5, -900, 10**9)]).split():
+        x, y = map(float, pair.split(","))
+        assert 0 <= x <= 120 and 0 <= y <= 28
+
+
+def series(nets: list[int], start: date = date(2026, 3, 4)) -> list[tuple[date, Decimal]]:
+    return [(start + timedelta(days=n), Decimal(net)) for n, net in enumerate(nets)]
+
+
+def test_the_calendar_puts_monday_on_top_and_weeks_side_by_side() -> None:
+    calendar = charts.calendar(series([1, -2, 0, 4, 5, 6]))  # a Wednesday to a Monday
+    assert calendar is not None
+    assert [(day.x, day.y) for day in calendar.days] == [
+        (0, 36),
+        (0, 54),
+        (0, 72),
+        (0, 90),
+        (0, 108),
+        (18, 0),
+    ]
+    assert [day.kind for day in calendar.days] == ["gain", "loss", "none", "gain", "gain", "gain"]
+    assert calendar.best and calendar.best.net == 6
+    assert calendar.worst and calendar.worst.net == -2
+    assert [day.level for day in calendar.days][2] == 0
+
+
+def test_a_long_calendar_shows_its_last_year() -> None:
+    calendar = charts.calendar(series([1] * 900))
+    assert calendar is not None
+    assert len(calendar.days) <= 53 * 7
+    assert calendar.days[-1].day == date(2026, 3, 4) + timedelta(days=899)
+    assert calendar.width <= 53 * charts.CELL
+
+
+def test_no_days_no_calendar() -> None:
+    assert charts.calendar([]) is None
+
+
+@given(st.lists(st.integers(-50, 50), min_size=1, max_size=300))
+def test_the_table_ends_where_the_curve_ends_whether_by_day_or_by_week(nets: list[int]) -> None:
+    daily = series(nets)
+    rows = charts.rows_of(daily)
+    assert rows[0].total == sum(nets)
+    assert sum(row.net for row in rows) == sum(nets)
+    assert (rows[0].last, rows[-1].first) == (daily[-1][0], daily[0][0])
+    assert len(rows) <= max(charts.MOST_TABLE_DAYS, len(nets) // 7 + 2)
+    for newer, older in pairwise(rows):
+        assert newer.first == older.last + timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [([], []), ([0], [(100, 0, "gain")]), ([4, -2], [(100, 100, "gain"), (50, 50, "loss")])],
+)
+def test_bars_share_one_scale_from_the_middle(values: list[int], expected: list[tuple]) -> None:
+    assert [(b.x, b.width, b.kind) for b in charts.bars([Decimal(v) for v in values])] == expected
