@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from decimal import Context, Decimal
+from decimal import Context, Decimal, localcontext
 
 EXACT = Context(prec=1000)  # sums and products of money: far more digits than an exchange sends
 RATIO = Context(prec=50)
@@ -15,10 +15,8 @@ _MICROSECOND = timedelta(microseconds=1)
 
 def total(values: Iterable[Decimal]) -> Decimal:
     """The exact sum."""
-    add, result = EXACT.add, ZERO
-    for value in values:
-        result = add(result, value)
-    return result
+    with localcontext(EXACT):
+        return sum(values, ZERO)
 
 
 def ratio(numerator: Decimal | int, denominator: Decimal | int) -> Decimal:

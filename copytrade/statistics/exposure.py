@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from decimal import Decimal
+from operator import attrgetter
 
 from .exact import EXACT, HOUR, ZERO, microseconds, percentile, ratio
 from .types import Copy, Spread
 
-_CLOSES, _OPENS = 0, 1  # in this order where they share a moment
+_OPEN, _CLOSE = attrgetter("open_time"), attrgetter("close_time")
 
 
 def peak_margin(copies: Iterable[Copy]) -> Decimal:
     """The highest sum of margins open at the same moment. A close at a moment counts before an open at it,
     so a copy that closed in the millisecond it opened was never open."""
-    events: list[tuple[datetime, int, Decimal]] = []
-    for copy in copies:
-        if copy.open_time < copy.close_time:
-            events.append((copy.open_time, _OPENS, copy.margin))
-            events.append((copy.close_time, _CLOSES, -copy.margin))
-    events.sort(key=lambda event: event[:2])
+    timely = [copy for copy in copies if copy.open_time < copy.close_time]
+    closes = sorted(timely, key=_CLOSE)
     held = peak = ZERO
-    for _, _, change in events:
-        held = EXACT.add(held, change)
+    closed = 0
+    for copy in sorted(timely, key=_OPEN):
+        while closes[closed].close_time <= copy.open_time:
+            held = EXACT.subtract(held, closes[closed].margin)
+            closed += 1
+        held = EXACT.add(held, copy.margin)
         peak = max(peak, held)
     return peak
 
@@ -37,11 +37,11 @@ def time_in_market(copies: Sequence[Copy]) -> Decimal | None:
     if microseconds(length) <= 0:
         return None
     covered, until = 0, None
-    for opened, closed in sorted((copy.open_time, copy.close_time) for copy in copies):
-        start = opened if until is None else max(opened, until)
-        if closed > start:
-            covered += microseconds(closed - start)
-            until = closed
+    for copy in sorted(copies, key=_OPEN):
+        start = copy.open_time if until is None else max(copy.open_time, until)
+        if copy.close_time > start:
+            covered += microseconds(copy.close_time - start)
+            until = copy.close_time
     return ratio(covered, microseconds(length))
 
 

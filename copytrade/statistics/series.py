@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
+from operator import attrgetter
 
 from .exact import EXACT, ZERO
 from .types import Copy
 
+_IN_ORDER = attrgetter("close_time", "tracking_no", "open_time", "symbol", "net")
+
 
 def ordered(copies: Iterable[Copy]) -> list[Copy]:
     """By close time, ties by tracking number (the rest only makes the order the same for any input)."""
-    return sorted(
-        copies, key=lambda copy: (copy.close_time, copy.tracking_no, copy.open_time, copy.symbol, copy.net)
-    )
+    return sorted(copies, key=_IN_ORDER)
 
 
 def equity(copies: Iterable[Copy]) -> list[tuple[datetime, Decimal, Decimal]]:
@@ -22,12 +23,17 @@ def equity(copies: Iterable[Copy]) -> list[tuple[datetime, Decimal, Decimal]]:
 
     The curve starts at 0 before the first close, so a first loss is a drawdown. Realized results only.
     """
+    return curve(ordered(copies))
+
+
+def curve(closed: Sequence[Copy]) -> list[tuple[datetime, Decimal, Decimal]]:
+    """The equity curve of copies that are in order already."""
     points = []
-    sofar = peak = ZERO
-    for copy in ordered(copies):
-        sofar = EXACT.add(sofar, copy.net)
-        peak = max(peak, sofar)
-        points.append((copy.close_time, sofar, EXACT.subtract(peak, sofar)))
+    so_far = peak = ZERO
+    for copy in closed:
+        so_far = EXACT.add(so_far, copy.net)
+        peak = max(peak, so_far)
+        points.append((copy.close_time, so_far, EXACT.subtract(peak, so_far)))
     return points
 
 

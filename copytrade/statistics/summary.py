@@ -10,7 +10,7 @@ from typing import Any
 from .exact import EXACT, RATIO, ZERO, microseconds, ratio, ratio_or_none, total
 from .exposure import holding, peak_margin, time_in_market
 from .returns import USED_UP, daily_returns, sharpe, sortino
-from .series import daily, equity, longest_runs, ordered
+from .series import curve, daily, longest_runs, ordered
 from .types import Copy, Summary
 
 MINIMUM_DAYS = 30
@@ -136,14 +136,14 @@ def _drawdown(figures: _Figures, closed: Sequence[Copy], now: datetime) -> None:
     capital: Decimal | None = figures["capital"]
     deepest, deepest_part = ZERO, ZERO
     current, last_peak = ZERO, figures["since"]
-    for moment, sofar, below in equity(closed):
+    for moment, so_far, below in curve(closed):
         current = below
         if not below:
             last_peak = moment
             continue
         deepest = max(deepest, below)
         if capital is not None:
-            peak = EXACT.add(sofar, below)
+            peak = EXACT.add(so_far, below)
             deepest_part = max(deepest_part, RATIO.divide(below, EXACT.add(capital, peak)))
     under_water = max(microseconds(now - last_peak), 0) if current and last_peak else 0
     figures.update(
