@@ -110,7 +110,9 @@ class Postgres:
             for path in (folder, *(os.path.join(folder, name) for name in files)):
                 os.chown(path, uid, gid)
         fresh.rename(here)
-        there.rename(there.with_name(there.name + ".moved"))
+        old = there.with_name(there.name + ".moved")
+        shutil.rmtree(old, ignore_errors=True)
+        there.rename(old)
 
     def discard(self) -> None:
         """Remove a fleeting server's copies."""

@@ -97,7 +97,15 @@ def test_a_log_is_turned_over_and_private(tmp_path: Path) -> None:
 
 def test_only_processes_that_lost_their_leash_are_strays() -> None:
     """A backend that PostgreSQL has just started is not one, however new it is."""
-    supervisor, web_leash, database_leash, postgres, new_backend, orphan, its_child = 1, 10, 20, 21, 22, 30, 31
+    supervisor, web_leash, database_leash, postgres, new_backend, orphan, its_child = (
+        1,
+        10,
+        20,
+        21,
+        22,
+        30,
+        31,
+    )
     children = {
         supervisor: [web_leash, database_leash, orphan],
         database_leash: [postgres],
