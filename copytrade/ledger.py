@@ -161,6 +161,14 @@ def observation(record: FollowerOrder, source: str) -> dict:
     return values
 
 
+def alone_with(account: Account) -> None:
+    """Wait until nobody else writes this account's orders or traders; held to the end of the transaction.
+
+    Two readings may meet the same new trader, or the same new order, at the same moment."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LEDGER_LOCK, account.pk % INT32])
+
+
 def jsonable(extras: dict) -> dict:
     """What a JSON column can hold: numbers that JSON has not (Decimal) as text, and no NUL characters."""
     return json.loads(json.dumps(extras, default=str).replace("\\u0000", ""))
@@ -173,8 +181,7 @@ def rank(values: dict) -> tuple:
 
 def _store(account: Account, best: dict[int, dict], seen_at: datetime, done: Merged) -> None:
     """One select, then one insert and one update for all of them, alone at this account's ledger."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LEDGER_LOCK, account.pk % INT32])
+    alone_with(account)
     traders = _traders(account, best)
     uids = {trader.pk: uid for uid, trader in traders.items()}
     rows = TrackingOrder.objects.filter(account=account, tracking_no__in=best)

@@ -7,7 +7,8 @@ every message loses nothing: the next tick sends them again.
 from __future__ import annotations
 
 import structlog
-from celery import shared_task
+from celery import Task, shared_task
+from kombu import Connection
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
@@ -16,12 +17,11 @@ from .sync import run
 
 log = structlog.get_logger(__name__)
 
-CHANGES, READINGS = "changes", "readings"
 # A hint older than this is stale: another tick has sent a newer one.
 HINT_LIVES = 15
 
 
-@shared_task(queue=CHANGES, expires=10)
+@shared_task(expires=10)
 def tick() -> int:
     """Hand out what is due; how many hints went out. Run twice, or by five, it changes nothing."""
     readings, waiting = run.run_due(), changes.take_up()
@@ -32,7 +32,7 @@ def tick() -> int:
     return len(readings) + len(waiting)
 
 
-@shared_task(queue=READINGS, soft_time_limit=100, time_limit=120)
+@shared_task(soft_time_limit=100, time_limit=120)
 def read(job_id: int) -> str:
     """Make one reading, if it is still due and nobody else is at it."""
     outcome = run.run_job(job_id)
@@ -41,21 +41,21 @@ def read(job_id: int) -> str:
     return outcome
 
 
-@shared_task(queue=CHANGES, soft_time_limit=100, time_limit=120)
+@shared_task(soft_time_limit=100, time_limit=120)
 def proceed_with_change(change_id: int) -> str:
     """Send a confirmed change, or look at the outcome of one that was sent."""
     return changes.proceed(change_id)
 
 
-@shared_task(queue=READINGS, soft_time_limit=100, time_limit=120)
+@shared_task(soft_time_limit=100, time_limit=120)
 def tidy() -> int:
     """Delete what has outlived its span; how many rows."""
     return retention.tidy()
 
 
-def hint_change(change_id: int) -> bool:
+def hint_change(change_id: int, connection: Connection | None = None) -> bool:
     """Wake a worker for a change right after it was confirmed. False when the broker is away: the tick has it."""
-    return _hint(proceed_with_change, change_id)
+    return _hint(proceed_with_change, change_id, connection)
 
 
 def hint_account(account_id: int) -> bool:
@@ -63,15 +63,15 @@ def hint_account(account_id: int) -> bool:
     return _hint(wake, account_id)
 
 
-@shared_task(queue=CHANGES, expires=10)
+@shared_task(expires=10)
 def wake(account_id: int) -> int:
     """Hand out what is due now instead of at the next tick."""
     return tick()
 
 
-def _hint(task, row_id: int) -> bool:
+def _hint(task: Task, row_id: int, connection: Connection | None = None) -> bool:
     try:
-        task.apply_async((row_id,), expires=HINT_LIVES, retry=False)
+        task.apply_async((row_id,), expires=HINT_LIVES, retry=False, connection=connection)
     except (KombuError, RedisError, OSError) as error:
         log.warning("hint not sent", task=task.name, error=type(error).__name__)
         return False

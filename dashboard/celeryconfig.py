@@ -37,6 +37,10 @@ broker_transport_options = {
     "unacked_mutex_expire": 10,
     "queue_order_strategy": "priority",
     "global_keyprefix": "celery:",
+    # A hint that cannot be sent at once is not worth a person's wait: the tick sends it later.
+    "max_retries": 1,
+    "interval_start": 0.05,
+    "interval_max": 0.1,
 }
 result_backend = None
 task_ignore_result = True
@@ -51,6 +55,14 @@ task_serializer = "json"
 accept_content = ["json"]
 task_default_queue = "readings"
 task_queues = [Queue("changes"), Queue("readings")]  # in this order: a person waits for the first
+task_routes = {
+    f"copytrade.tasks.{name}": {"queue": queue}
+    for queue, names in {
+        "changes": ("tick", "wake", "proceed_with_change"),
+        "readings": ("read", "tidy"),
+    }.items()
+    for name in names
+}
 task_time_limit = 120
 task_soft_time_limit = 100
 timezone = "UTC"

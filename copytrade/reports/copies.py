@@ -65,7 +65,7 @@ def copies_by_trader(rows: QuerySet[TrackingOrder]) -> dict[int, list[Copy]]:
     return found
 
 
-def copies_of(rows: QuerySet[TrackingOrder]) -> list[Copy]:
-    """The same for rows of any traders together."""
-    together = [copy for copies in copies_by_trader(rows).values() for copy in copies]
-    return sorted(together, key=lambda copy: (copy.close_time, copy.tracking_no))
+def together(by_trader: dict[int, list[Copy]]) -> list[Copy]:
+    """The copies of all traders in closing order."""
+    every = [copy for copies in by_trader.values() for copy in copies]
+    return sorted(every, key=lambda copy: (copy.close_time, copy.tracking_no))

@@ -50,7 +50,7 @@ def freshness(
 ) -> Freshness:
     """The freshness of a user's (or one account's) data. One query. `kinds` narrows what counts."""
     now, wanted = now or timezone.now(), set(kinds or SyncJob.Kind.values)
-    jobs = SyncJob.objects.select_related("account").order_by("account_id")
+    jobs = SyncJob.objects.select_related("account").order_by("account_id", "pk")
     jobs = (
         jobs.filter(account=subject) if isinstance(subject, Account) else jobs.filter(account__owner=subject)
     )
@@ -102,8 +102,8 @@ def _state(readings: dict[str, Reading], refused: list[Account]) -> tuple[str, s
         return "waiting", f"Not read yet: {why}" if why else "The first reading is under way."
     stale = [reading for reading in readings.values() if reading.stale]
     if stale:
-        why = f" {stale[0].error}" if stale[0].error else ""
-        return "stale", f"Not read for a while: {stale[0].label}.{why}"
+        oldest = next(reading for reading in stale if not any(_older(other, reading) for other in stale))
+        return "stale", f"Not read for a while: {oldest.label}. {oldest.error}".strip()
     return "fresh", "All readings are up to date."
 
 

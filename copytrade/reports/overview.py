@@ -11,7 +11,7 @@ from django.utils import timezone
 from copytrade import statistics
 from copytrade.models import SettingsVersion, TrackingOrder, User
 
-from .copies import copies_of
+from .copies import copies_by_trader, together
 from .freshness import Freshness, freshness
 from .orders import OpenOverview, open_overview, orders_of
 from .traders import TraderRow, traders_table
@@ -50,7 +50,8 @@ class Overview:
 def overview(user: User, *, zone: tzinfo | None = None, now: datetime | None = None) -> Overview:
     """Everything that the first page shows, in a fixed number of queries."""
     now, zone = now or timezone.now(), zone or zone_of(user)
-    copies = copies_of(orders_of(user))
+    per_trader = copies_by_trader(orders_of(user))
+    copies = together(per_trader)
     recent = orders_of(user).filter(closed=True, close_time__isnull=False).select_related("trader", "account")
     outside = SettingsVersion.objects.filter(
         trader__account__owner=user,
@@ -61,7 +62,7 @@ def overview(user: User, *, zone: tzinfo | None = None, now: datetime | None = N
         tiles=tiles(copies, zone, now),
         open=open_overview(user, now=now),
         freshness=freshness(user, now=now),
-        traders=traders_table(user, zone=zone, now=now),
+        traders=traders_table(user, zone=zone, now=now, copies=per_trader),
         equity=statistics.equity(copies),
         daily=statistics.daily(copies, zone),
         recent=list(recent.order_by("-close_time", "-tracking_no")[:8]),

@@ -102,15 +102,24 @@ def trader_report(
 
 
 def traders_table(
-    user: User, *, since: datetime | None = None, zone: tzinfo = UTC, now: datetime | None = None
+    user: User,
+    *,
+    since: datetime | None = None,
+    zone: tzinfo = UTC,
+    now: datetime | None = None,
+    copies: dict[int, list[statistics.Copy]] | None = None,
 ) -> list[TraderRow]:
-    """Every trader of the user's connections, copied ones first. Three queries, however many traders."""
+    """Every trader of the user's connections, copied ones first. Three queries, however many traders.
+
+    `copies`: by our trader key, where the caller has read them already.
+    """
     now = now or timezone.now()
     traders = list(
         Trader.objects.filter(account__owner=user).select_related("account").order_by("-copied", "name", "pk")
     )
     keys = [trader.pk for trader in traders]
-    copies = copies_by_trader(TrackingOrder.objects.filter(trader__in=keys))
+    if copies is None:
+        copies = copies_by_trader(TrackingOrder.objects.filter(trader__in=keys))
     open_now = _open_totals(keys)
     rows = []
     for trader in traders:

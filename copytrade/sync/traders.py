@@ -32,6 +32,7 @@ def read(reading: Reading) -> None:
         reading.pages += 1
         reading.seen += page.size
     with reading.fenced():
+        ledger.alone_with(reading.account)
         known = {trader.trader_id: trader for trader in Trader.objects.filter(account=reading.account)}
         joined = [_take(reading, known.get(uid), record) for uid, record in present.items()]
         left = [] if reading.bad else [t for uid, t in known.items() if t.copied and uid not in present]

@@ -1,0 +1,156 @@
+"""Messages are hints: they carry ids alone, may be lost or repeated, and losing them loses nothing."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+import redis
+from django.utils import timezone
+
+from copytrade import changes, retention, tasks
+from copytrade.models import Account, SettingsChange, SyncJob, SyncRun, Trader
+from copytrade.sync import run
+from dashboard import celery_app
+from dashboard.celeryconfig import broker_address, schedule_file
+from tests.support.sandbox_process import Sandbox
+
+from .ledger_truth import assert_ledger_is
+from .test_changes import confirmed
+
+PREFIX = "celery:"
+
+
+@pytest.fixture
+def broker(redis_client: redis.Redis, settings) -> redis.Redis:
+    """This test's Redis as the broker of the application."""
+    assert celery_app.conf.broker_url == broker_address(settings.REDIS_URL)
+    return redis_client
+
+
+def messages(broker: redis.Redis, queue: str) -> list[dict]:
+    """What waits in a queue, oldest first: headers and body."""
+    waiting = []
+    for text in reversed(broker.lrange(f"{PREFIX}{queue}", 0, -1)):
+        message = json.loads(text)
+        waiting.append(message | {"body": json.loads(base64.b64decode(message["body"]))})
+    return waiting
+
+
+def test_a_tick_hands_out_each_due_job_once(account: Account, broker: redis.Redis) -> None:
+    SyncJob.objects.update(due_at=timezone.now())
+    assert tasks.tick() == 4
+    assert tasks.tick() == 0, "five ticks change nothing"
+    waiting = messages(broker, "readings")
+    assert {m["headers"]["task"] for m in waiting} == {"copytrade.tasks.read"}
+    assert sorted(m["body"][0][0] for m in waiting) == sorted(account.jobs.values_list("pk", flat=True))
+
+
+def test_messages_hold_ids_and_nothing_secret(
+    account: Account, trader: Trader, broker: redis.Redis, sandbox: Sandbox
+) -> None:
+    change = confirmed(trader)
+    assert tasks.hint_change(change.pk) and tasks.hint_account(account.pk)
+    SyncJob.objects.update(due_at=timezone.now())
+    tasks.tick()
+    everything = [*messages(broker, "changes"), *messages(broker, "readings")]
+    assert len(everything) >= 5
+    for message in everything:
+        args, kwargs, _ = message["body"]
+        assert kwargs == {} and all(isinstance(value, int) for value in args)
+    raw = " ".join(map(str, everything))
+    for hidden in ("follower-secret", "follower-key", "sandbox"):
+        assert hidden not in raw
+
+
+def test_a_person_is_served_before_the_readings(account: Account, broker: redis.Redis) -> None:
+    assert [queue.name for queue in celery_app.conf.task_queues] == ["changes", "readings"]
+    tasks.hint_change(1)
+    assert len(messages(broker, "changes")) == 1 and not messages(broker, "readings")
+
+
+def test_without_a_broker_a_hint_says_no_and_the_tick_has_the_change(
+    account: Account, trader: Trader, broker: redis.Redis
+) -> None:
+    change = confirmed(trader)
+    pool = broker.connection_pool.connection_kwargs
+    with celery_app.connection_for_write(f"redis+socket://{pool.get('path')}-gone") as nowhere:
+        assert not tasks.hint_change(change.pk, connection=nowhere)
+    SettingsChange.objects.update(look_again_at=timezone.now())
+    assert changes.take_up() == [change.pk]
+
+
+def test_repeated_and_stale_messages_do_nothing(
+    account: Account, sandbox: Sandbox, broker: redis.Redis
+) -> None:
+    for job in account.jobs.all():
+        run.run_job(job.pk, force=True)
+    calls = len(sandbox.calls()["calls"])
+    for job in account.jobs.exclude(kind="history"):
+        assert tasks.read(job.pk) == run.TAKEN
+    assert tasks.read(0) == run.TAKEN
+    assert len(sandbox.calls()["calls"]) == calls
+
+
+def test_tasks_read_the_account_as_the_command_does(
+    account: Account, sandbox: Sandbox, broker: redis.Redis
+) -> None:
+    SyncJob.objects.update(due_at=timezone.now())
+    for _ in range(20):
+        for job_id in run.run_due():
+            tasks.read(job_id)
+        SyncJob.objects.update(hinted_until=None)
+        if not SyncJob.objects.filter(due_at__lte=timezone.now()).exists():
+            break
+    assert_ledger_is(account, sandbox.truth())
+
+
+def test_a_change_is_taken_up_by_a_task(trader: Trader, sandbox: Sandbox, broker: redis.Redis) -> None:
+    change = confirmed(trader)
+    assert tasks.proceed_with_change(change.pk) == SettingsChange.State.APPLIED
+
+
+def test_celery_is_set_up_for_short_work_that_may_be_lost() -> None:
+    conf = celery_app.conf
+    assert conf.task_acks_late and conf.task_reject_on_worker_lost and conf.task_ignore_result
+    assert conf.worker_prefetch_multiplier == 1
+    assert (conf.task_serializer, conf.accept_content) == ("json", ["json"])
+    options = conf.broker_transport_options
+    assert options["visibility_timeout"] > conf.task_time_limit
+    assert options["unacked_restore_interval"] * options["unacked_restore_throttle"] <= 5
+    celery_app.loader.import_default_modules()
+    for entry in conf.beat_schedule.values():
+        assert entry["task"] in celery_app.tasks
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("redis://localhost:6379/1", "redis://localhost:6379/1"),
+        ("unix:///run/redis.sock", "redis+socket:///run/redis.sock?virtual_host=0"),
+        ("unix:///run/redis.sock?db=5", "redis+socket:///run/redis.sock?virtual_host=5"),
+    ],
+)
+def test_a_socket_address_is_written_the_way_kombu_reads_it(address: str, expected: str) -> None:
+    assert broker_address(address) == expected
+
+
+def test_beat_keeps_its_file_out_of_the_tree(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("COPYDESK_DATA", str(tmp_path))
+    assert schedule_file() == str(tmp_path / "beat-schedule")
+    monkeypatch.delenv("COPYDESK_DATA")
+    assert schedule_file().startswith("/")
+
+
+def test_what_has_outlived_its_span_is_deleted(account: Account, trader: Trader) -> None:
+    now = timezone.now()
+    old = now - 2 * retention.SPANS[SyncRun][1]
+    SyncRun.objects.create(account=account, kind="open", first_at=old, last_at=old)
+    draft = SettingsChange.objects.create(trader=trader, body={}, created_at=old)
+    kept = SettingsChange.objects.create(trader=trader, body={}, created_at=old, state="applied")
+    runs = SyncRun.objects.count()
+    assert tasks.tidy() == 2
+    assert SyncRun.objects.count() == runs - 1
+    assert not SettingsChange.objects.filter(pk=draft.pk).exists()
+    assert SettingsChange.objects.filter(pk=kept.pk).exists()
