@@ -25,6 +25,8 @@ Event = MutableMapping[str, Any]
 def redact(_logger: Any, _method: str, event: Event) -> Event:
     """Hide values of secret-looking names, and secret-looking parts of texts. Drops the request object."""
     event.pop("request", None)
+    if str(event.get("logger", "")).startswith("celery"):
+        event.pop("data", None)  # the traceback a second time, in one line
     for name, value in list(event.items()):
         if SECRET_NAMES.search(name):
             event[name] = HIDDEN

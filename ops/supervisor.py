@@ -19,6 +19,7 @@ from .children import Child, Failure, Log, Spec
 from .console import say
 from .leash import LINUX, PR_SET_CHILD_SUBREAPER, families, prctl, send, strays
 
+CONSOLE_WIDTH = 240  # of one line on the console; the log has all of it
 GIVE_UP_AFTER = 3  # failures of one child before the desk was ever ready
 
 
@@ -136,7 +137,7 @@ class Supervisor:
 
     def _keep(self, child: Child, data: bytes) -> None:
         for line in child.log.write(data):
-            say(f"{child.spec.name}: {line.decode(errors='replace')}")
+            say(f"{child.spec.name}: {line.decode(errors='replace')[:CONSOLE_WIDTH]}")
 
     def _collect(self) -> None:
         while True:

@@ -236,3 +236,9 @@ def test_an_exceptions_text_is_filtered_too() -> None:
             structlog.get_logger("test").exception("failed")
     assert "hunter2" not in str(seen)
     assert "ValueError" in str(seen)
+
+
+def test_a_failed_task_is_told_once_and_not_again_in_one_endless_line() -> None:
+    event = {"logger": "celery.app.trace", "event": "Task failed", "data": {"traceback": "long"}}
+    assert redact(None, "", event) == {"logger": "celery.app.trace", "event": "Task failed"}
+    assert redact(None, "", {"logger": "ours", "data": "kept"}) == {"logger": "ours", "data": "kept"}
