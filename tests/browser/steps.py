@@ -1,0 +1,38 @@
+"""Steps that several browser tests take, in a person's words."""
+
+from __future__ import annotations
+
+import time
+
+from playwright.sync_api import Locator, Page, expect
+
+
+def enter_the_demo(page: Page) -> None:
+    """Press the demo's button and wait until the first reading has filled the table of traders."""
+    page.goto("/")
+    page.get_by_role("button", name="Enter the demo").click()
+    page.wait_for_url("**/")
+    until(page, "/traders/", lambda: page.get_by_role("link", name="Northwind Steady"))
+
+
+def until(page: Page, url: str, what: object, seconds: float = 30) -> None:
+    """Look again, as a person without JavaScript would, until something is there."""
+    deadline = time.monotonic() + seconds
+    page.goto(url)
+    while not what().first.is_visible():  # type: ignore[operator]
+        assert time.monotonic() < deadline, page.locator("main").inner_text()[:800]
+        time.sleep(0.3)
+        page.reload()
+
+
+def field(page: Page, label: str) -> Locator:
+    return page.get_by_role("textbox", name=label, exact=True)
+
+
+def open_settings(page: Page, trader: str) -> None:
+    """From the table of traders to the form, by the links that a person presses."""
+    page.goto("/traders/")
+    page.get_by_role("link", name=trader).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(trader)
+    page.get_by_role("link", name="Edit copy settings").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Copy settings: {trader}")
