@@ -114,7 +114,9 @@ class Caller:
         target, body = encode(operation, parameters)
         learned = False
         attempt = 0
-        answered: ExchangeError | None = None  # the last failure that the exchange itself put into words
+        told: ExchangeError | None = (
+            None  # the failure to tell of: running out of time must not hide its reason
+        )
         while True:
             try:
                 return self._once(operation, target, body, until)
@@ -124,11 +126,11 @@ class Caller:
                 learned = True
                 self._learn_offset(operation.root, until)
                 continue
-            answered = failed if failed.http_status is not None else answered
+            told = failed if told is None or failed.http_status is not None else told
             attempt += 1
             pause = FIRST_PAUSE * 2 ** (attempt - 1) * random.uniform(0.5, 1.0)  # noqa: S311 (jitter)
             if not _repeatable(operation, failed) or attempt >= ATTEMPTS or time.monotonic() + pause >= until:
-                raise answered or failed
+                raise told
             time.sleep(pause)
 
     def _once(self, operation: Operation, target: str, body: str, until: float) -> Any:
@@ -169,8 +171,10 @@ class Caller:
     def _read(self, operation: Operation, pool: str, reply: Reply) -> Any:
         try:
             return outcomes.read(reply, operation)
-        except RateLimited as error:
-            self._pause(operation, pool, reply, error.retry_after)
+        except ExchangeError as error:
+            if isinstance(error, RateLimited):
+                self._pause(operation, pool, reply, error.retry_after)
+            error.hide(self._credentials.key, self._credentials.secret, self._credentials.passphrase)
             raise
 
     def _pause(self, operation: Operation, pool: str, reply: Reply, seconds: float) -> None:

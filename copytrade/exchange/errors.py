@@ -20,6 +20,7 @@ from typing import ClassVar
 from copytrade.rules import Violation
 
 MESSAGE_LIMIT = 300  # an exchange's message is shown, a gateway's page is not
+SHORTEST_HIDDEN = 4  # characters; hiding less would hide words
 
 
 class ExchangeError(Exception):
@@ -49,6 +50,14 @@ class ExchangeError(Exception):
         self.http_status = http_status
         self.operation = operation
         self.fault = fault
+
+    def hide(self, *secrets: str) -> None:
+        """Take out what must not be shown, should the exchange have repeated it in its message."""
+        for secret in secrets:
+            if len(secret) >= SHORTEST_HIDDEN:
+                self.message = self.message.replace(secret, "…")
+                self.sentence = self.sentence.replace(secret, "…")
+        self.args = (self.sentence,)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)

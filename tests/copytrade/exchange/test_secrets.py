@@ -51,6 +51,18 @@ def test_a_refused_connection_holds_no_secret():
     assert_clean(everything_about(caught.value))
 
 
+@pytest.mark.parametrize("code", [-1044, -1142, -1000, -9999])
+@pytest.mark.parametrize("name", ["my_traders", "update_follower_settings"])
+def test_an_exchange_that_repeats_the_key_in_its_message_is_not_repeated(name, code):
+    reply = refusal(code, 400, f"no such key {KEY}, passphrase {PASSPHRASE}, secret {SECRET}")
+    with ScriptedServer(reply) as server, pytest.raises(ExchangeError) as caught:
+        getattr(server.client(deadline=0.2), name)(**LEAST[name])
+    error = caught.value
+    assert "no such key" in error.message
+    assert_clean(str(error) + repr(error) + repr(error.__dict__) + repr(pickle.dumps(error)))
+    assert_clean("".join(traceback.format_exception(error)).replace(repr(reply), ""))
+
+
 def test_local_refusals_hold_no_secret():
     with ScriptedServer(answer({})) as server, pytest.raises(LocalRefusal) as caught:
         server.client().my_traders(page=0)
