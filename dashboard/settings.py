@@ -253,6 +253,9 @@ VENUES = {
 }
 if PRODUCTION and not env.boolean("COPYDESK_SANDBOX", False):
     del VENUES["sandbox"]
+# Seconds for one call, waiting included; and after how many a silent worker's job is given to another.
+EXCHANGE_DEADLINE = env.integer("EXCHANGE_DEADLINE", 20, lowest=1)
+SYNC_LEASE_SECONDS = env.integer("SYNC_LEASE_SECONDS", 60, lowest=2)
 
 LOGGING = logging_config(
     json_lines=env.choice("LOG_FORMAT", "json" if PRODUCTION else "console", ("json", "console")) == "json",
