@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from django.conf import settings as django_settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -33,8 +34,8 @@ from .vault import VaultError
 State = SettingsChange.State
 # Seconds after sending at which an unknown outcome is looked at.
 READ_BACK_AFTER = (1.0, 3.0, 10.0, 30.0, 60.0)
-# A sender that has said nothing for this long is dead: its call had a deadline of 20 s.
-SENDER_IS_DEAD_AFTER = timedelta(seconds=35)
+# A sender that has said nothing for so long after its call's deadline is dead.
+SENDER_IS_DEAD_AFTER = timedelta(seconds=10)
 # A confirmed change that could not even be prepared within this time is given up, unsent.
 GIVE_UP_UNSENT_AFTER = timedelta(minutes=2)
 
@@ -125,14 +126,17 @@ def send(change_id: int) -> str:
     if refusal is not None:
         return refusal
     now = timezone.now()
-    if not _move(
-        change, State.CONFIRMED, State.SENDING, sent_at=now, look_again_at=now + SENDER_IS_DEAD_AFTER
-    ):
+    if not _move(change, State.CONFIRMED, State.SENDING, sent_at=now, look_again_at=now + sender_time()):
         return _load(change_id).state
     _post(change)
     if _load(change_id).state in (State.SENDING, State.UNKNOWN) and change.accepted:
         return read_back(change_id)
     return _load(change_id).state
+
+
+def sender_time() -> timedelta:
+    """How long a sender may be silent before its change is looked at by others."""
+    return timedelta(seconds=django_settings.EXCHANGE_DEADLINE) + SENDER_IS_DEAD_AFTER
 
 
 def _obstacle(change: SettingsChange) -> str | None:

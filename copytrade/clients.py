@@ -10,7 +10,7 @@ from django.conf import settings
 
 from . import keys
 from .exchange.calls import Roots
-from .exchange.client import DEADLINE, ExchangeClient
+from .exchange.client import ExchangeClient
 from .exchange.limits import RedisLimiter
 from .exchange.signing import Credentials
 from .models import Account, Credential
@@ -37,7 +37,7 @@ def client_for(account: Account, *, interactive: bool = False) -> ExchangeClient
         Roots(spot=venue["spot"], contract=venue["contract"]),
         _credentials(account),
         limiter=limiter_at(settings.REDIS_URL),
-        deadline=getattr(settings, "EXCHANGE_DEADLINE", DEADLINE),
+        deadline=settings.EXCHANGE_DEADLINE,
         interactive=interactive,
         clock_offset_ms=account.clock_offset_ms,
         allow_writes=account.writes_enabled,

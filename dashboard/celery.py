@@ -7,6 +7,7 @@ hint for every job whose lease has run out.
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -22,7 +23,9 @@ app.autodiscover_tasks(["copytrade"])
 
 @setup_logging.connect
 def keep_our_logging(**_: object) -> None:
-    """Celery leaves logging to Django's settings."""
+    """Celery leaves logging to Django's settings; a line for every hint would drown the rest."""
+    for name in ("celery.app.trace", "celery.worker.strategy", "celery.beat"):
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 @beat_init.connect

@@ -7,20 +7,18 @@ its worker comes back after the lease, not at once.
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from copytrade.models import Account, SyncJob
 
-# Longer than the longest pause between two commits: one call's deadline (20 s) and its wait for the budget.
-LEASE = timedelta(seconds=float(os.environ.get("SYNC_LEASE_SECONDS", "60")))
 # How long a hint (a message on its way to a worker) keeps the tick from sending another.
 HINT = timedelta(seconds=15)
 
@@ -29,14 +27,19 @@ class LeaseLost(Exception):
     """Another worker has taken this job over, or its account was removed: stop, and write nothing."""
 
 
+def lease_time() -> timedelta:
+    """Longer than the longest pause between two commits: the deadline of one call, its waiting included."""
+    return timedelta(seconds=max(settings.SYNC_LEASE_SECONDS, settings.EXCHANGE_DEADLINE + 1))
+
+
 def claim(job_id: int, *, force: bool = False, now: datetime | None = None) -> SyncJob | None:
     """Take a due job (any job with `force`), or None when it is not due, is held, or is gone."""
-    now, token = now or timezone.now(), uuid.uuid4()
+    now, token, lease = now or timezone.now(), uuid.uuid4(), lease_time()
     free = Q(lease_until=None) | Q(lease_until__lt=now)
     rows = SyncJob.objects.filter(free, pk=job_id)
     if not force:
         rows = rows.filter(due_at__lte=now)
-    taken = rows.update(lease_token=token, lease_until=now + LEASE, due_at=now + LEASE, hinted_until=None)
+    taken = rows.update(lease_token=token, lease_until=now + lease, due_at=now + lease, hinted_until=None)
     if not taken:
         return None
     return SyncJob.objects.select_related("account__owner").get(pk=job_id)
@@ -53,7 +56,7 @@ def fenced(job: SyncJob) -> Iterator[None]:
         if not held.exists():
             raise LeaseLost
         yield
-        job.lease_until = timezone.now() + LEASE
+        job.lease_until = timezone.now() + lease_time()
         SyncJob.objects.filter(pk=job.pk).update(
             cursor=job.cursor, complete_from=job.complete_from, lease_until=job.lease_until
         )

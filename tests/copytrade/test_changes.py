@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -25,7 +26,7 @@ AT_ONCE = (0.0, 0.0, 0.0)
 @pytest.fixture(autouse=True)
 def impatient(settings) -> None:
     """Calls give up after two seconds, so that lost answers do not take twenty."""
-    settings.EXCHANGE_DEADLINE = 2.0
+    settings.EXCHANGE_DEADLINE = 2
 
 
 def held(trader: Trader) -> rules.CopySettings:
@@ -216,7 +217,7 @@ def test_a_sender_that_died_leaves_a_question_that_reading_answers(trader: Trade
     change = confirmed(trader)
     now = timezone.now()
     SettingsChange.objects.filter(pk=change.pk).update(
-        state=State.SENDING, sent_at=now, look_again_at=now + changes.SENDER_IS_DEAD_AFTER
+        state=State.SENDING, sent_at=now, look_again_at=now + changes.sender_time()
     )
     assert changes.proceed(change.pk) == State.SENDING, "it may still be at it"
     assert changes.take_up(now + timedelta(seconds=1)) == []
@@ -348,3 +349,12 @@ def test_settings_that_cannot_be_understood_are_stored_as_they_came(trader: Trad
     version = versions.record(trader, odd, None, timezone.now())
     assert version.answer == odd and version.mode == "" and versions.understood(odd) is None
     assert versions.record(trader, odd, None, timezone.now()).pk == version.pk
+
+
+def test_the_command_takes_up_what_waits(trader: Trader, sandbox: Sandbox, capsys) -> None:
+    change = confirmed(trader)
+    call_command("send_changes")
+    assert "applied" not in capsys.readouterr().out, "it is its worker's turn for the first seconds"
+    SettingsChange.objects.update(look_again_at=timezone.now())
+    call_command("send_changes")
+    assert f"change {change.pk}: applied and read back" in capsys.readouterr().out

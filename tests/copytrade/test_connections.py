@@ -188,7 +188,7 @@ def test_a_connection_with_a_change_under_way_is_not_removed(account: Account, t
 def test_secrets_show_up_nowhere(alice: User, sandbox: Sandbox, settings, caplog, capsys) -> None:
     """Neither in repr, logs nor exceptions: of success, of refusals, of lost answers, of a broken row."""
     caplog.set_level(logging.DEBUG)
-    settings.EXCHANGE_DEADLINE = 2.0
+    settings.EXCHANGE_DEADLINE = 2
     secret, phrase = "follower-secret", "sandbox-phrase"
     account = add(alice)
     wrong = add(alice, label="Wrong", passphrase=phrase)

@@ -95,7 +95,7 @@ def test_rows_and_cursor_are_stored_together_or_not_at_all(job: SyncJob) -> None
 def test_a_dead_holders_job_comes_back_after_its_lease(job: SyncJob) -> None:
     assert leases.claim(job.pk)
     assert leases.take_due(at(1)) == []
-    after = timezone.now() + leases.LEASE + timedelta(seconds=1)
+    after = timezone.now() + leases.lease_time() + timedelta(seconds=1)
     assert leases.take_due(after) == [job.pk]
     assert leases.claim(job.pk, now=after)
 

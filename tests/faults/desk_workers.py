@@ -31,6 +31,7 @@ class Workers:
             "DJANGO_SETTINGS_MODULE": "dashboard.settings",
             "COPYDESK_DATA": str(folder),
             "SYNC_LEASE_SECONDS": "4",
+            "EXCHANGE_DEADLINE": "3",
             "WORKER_PROCESSES": "2",
         }
         self.running: list[subprocess.Popen[bytes]] = []
