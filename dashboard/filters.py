@@ -30,7 +30,7 @@ WEEK = Period("7", "7 d", "the last 7 days", 7)
 MONTH = Period("30", "30 d", "the last 30 days", 30)
 QUARTER = Period("90", "90 d", "the last 90 days", 90)
 YEAR = Period("365", "Year", "the last 365 days", 365)
-ALL = Period("all", "All", "everything in the ledger", None)
+ALL = Period("all", "All", "all the time in the ledger", None)
 
 
 def period(query: QueryDict, offered: tuple[Period, ...], usual: Period) -> Period:

@@ -18,8 +18,8 @@ from . import typed
 Choices = tuple[tuple[str, str], ...]
 
 TRACE_TYPES: Choices = (
-    ("amount", "A fixed margin per copy, in USDT"),
-    ("percent", "A multiple of the trader's own order"),
+    ("amount", "Fixed margin, in USDT"),
+    ("percent", "Multiple of the trader's order"),
 )
 MARGIN_TYPES: Choices = (("trader", "As the trader"), ("cross", "Cross"), ("isolated", "Isolated"))
 LEVERAGE_TYPES: Choices = (

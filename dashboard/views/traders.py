@@ -53,6 +53,7 @@ def traders(request: HttpRequest) -> HttpResponse:
         "freshness": reports.freshness(user, ["traders", "history"]),
         "copied": sum(row.trader.copied for row in rows),
         "total": sum((row.summary.net_profit for row in rows), Decimal(0)),
+        "accounts": {row.trader.account_id for row in rows},
         "bases": sorted({row.summary.capital_label for row in rows if row.summary.capital_label}),
     }
     return htmx.render(request, "traders/traders.html", context, partial="table")

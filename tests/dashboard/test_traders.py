@@ -122,7 +122,7 @@ def test_the_summary_of_the_last_ninety_days(client: Client, trader: Trader) -> 
 
 def test_all_of_it_counts_the_copy_of_long_ago_too(client: Client, trader: Trader) -> None:
     page = text(page_of(client, trader, "?period=all"))
-    assert "Net result +18.00" in page and "6 closed copies in everything in the ledger" in page
+    assert "Net result +18.00" in page and "6 closed copies in all the time in the ledger" in page
 
 
 def test_figures_that_are_undefined_say_why(client: Client, alice: User) -> None:
