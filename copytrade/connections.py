@@ -138,6 +138,8 @@ def test(account: Account) -> TestResult:
         return TestResult(False, str(error))
     if account.uid is not None and info.uid is not None and info.uid != account.uid:
         return _another_account(account)
+    if account.state != Account.State.ACTIVE:
+        account.jobs.filter(due_at__gt=timezone.now()).update(due_at=timezone.now(), failures=0)
     health.succeeded(account)
     account.uid = info.uid if info.uid is not None else account.uid
     account.permissions = list(info.permissions or [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from dataclasses import replace
@@ -82,7 +83,8 @@ def test_a_change_is_sent_read_back_and_becomes_a_version(trader: Trader, sandbo
     assert rules.same(truth(sandbox, trader), wanted)
     version = versions.latest(trader)
     assert (version.author, version.change_id) == ("me", change.pk)
-    assert len(bodies(sandbox)) == 1
+    (sent,) = bodies(sandbox)
+    assert json.loads(sent["body"]) == change.body, "what was reviewed is what was sent"
 
 
 def test_nothing_is_sent_twice_whoever_asks(trader: Trader, sandbox: Sandbox) -> None:

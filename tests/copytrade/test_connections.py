@@ -126,6 +126,17 @@ def test_address_permission_clock_and_lock_are_told_apart(
     assert not result.ok and named in result.sentence.lower()
 
 
+def test_a_key_that_begins_to_work_makes_the_readings_due(old_account: Account, sandbox: Sandbox) -> None:
+    sandbox.fault("*", "key_pending")
+    for _ in range(3):
+        run.sync_account(old_account.pk, ["traders"])
+    assert run.run_due() == []
+    sandbox.clear_faults()
+    old_account.refresh_from_db()
+    assert connections.test(old_account).ok
+    assert len(run.run_due()) == 4
+
+
 def test_a_clock_that_is_off_is_learned_and_kept(account: Account, sandbox: Sandbox) -> None:
     sandbox.fault("*", "clock_skew", seconds=300)
     assert connections.test(account).ok
