@@ -173,6 +173,8 @@ TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", 0)
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
 if TRUSTED_PROXIES:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Per-symbol copy settings are ten fields for each symbol: Django's own limit of 1,000 would end at 90 symbols.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 512 * 1024
 CSRF_FAILURE_VIEW = "dashboard.views.failures.csrf"
 # HSTS for subdomains is the operator's choice (HSTS_SUBDOMAINS): they may serve other things without TLS.

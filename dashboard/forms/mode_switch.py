@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from copytrade.rules import PER_SYMBOL, UNIFIED, CopySettings, CustomLeverage, TraceConfig
 
-from .copy_settings_fields import BY_NAME, LEVERAGES, REQUIRED_BY_SYMBOL, SPECS
+from .copy_settings_fields import BY_NAME, LEVERAGES, REQUIRED_BY_SYMBOL, SPECS, Spec
 
 
 def propose(settings: CopySettings, mode: str, supported: Sequence[str] | None) -> CopySettings:
@@ -94,12 +94,19 @@ def _to_symbols(base: TraceConfig, supported: Sequence[str] | None) -> list[str]
     return found
 
 
+def _in_words(spec: Spec, value: object) -> str:
+    shown = spec.shown(value)
+    if not shown:
+        return "not set"
+    return f"“{dict(spec.choices).get(shown, shown)}”" if spec.choices else f"{shown} {spec.unit}".strip()
+
+
 def _to_unified(configs: Sequence[TraceConfig]) -> list[str]:
     found = []
     for spec in SPECS:
         values = {getattr(config, spec.name) for config in configs}
         if len(values) > 1 and spec.name not in (*LEVERAGES, "leverage_type"):
-            usual = spec.shown(_usual(configs, spec.name)) or "not set"
+            usual = _in_words(spec, _usual(configs, spec.name))
             found.append(
                 f"{spec.label} differs between symbols; one value would hold for all, {usual} is proposed."
             )

@@ -534,6 +534,27 @@ def test_a_change_of_one_trader_is_not_found_under_another(
     assert client.get(where).status_code == 404
 
 
+def test_two_hundred_symbols_are_checked_and_lost_none(client: Client, alice: User) -> None:
+    names = [f"S{number:03}USDT" for number in range(200)]
+    CopySymbols.objects.create(venue="sandbox", symbols=names, source="operator")
+    trader = stored(alice, symbols=tuple(names[:3]))
+    data = form_of(client, trader) | {
+        "mode": "per_symbol",
+        "S199USDT.max_hold": "9",
+        "S198USDT.slippage": "x",
+    }
+    for name in names:
+        data |= {f"{name}.margin_type": "trader", f"{name}.leverage_type": "trader"}
+    html = page(client.post(url(trader, "copy_settings_review"), data))
+    assert "2 to correct before you can review." in html
+    assert (
+        "S199USDT: Most held must be between" in html and "S198USDT: Slippage must be a plain number" in html
+    )
+    corrected = data | {"S199USDT.max_hold": "10", "S198USDT.slippage": "0"}
+    assert client.post(url(trader, "copy_settings_review"), corrected).status_code == 302
+    assert len(SettingsChange.objects.get().body["symbolTraceConfigs"]) == 200
+
+
 @pytest.mark.parametrize("name", ["copy_settings_check", "copy_settings_review"])
 def test_checking_and_reviewing_are_posts(client: Client, trader: Trader, name: str) -> None:
     assert client.get(url(trader, name)).status_code == 405
