@@ -28,6 +28,7 @@ def schedule_file() -> str:
 
 broker_url = broker_address(settings.REDIS_URL)
 broker_connection_retry_on_startup = True
+broker_connection_max_retries = None  # a broker that is away for hours is waited for
 broker_transport_options = {
     # Longer than the longest task, or a message would be given out while its task still runs.
     "visibility_timeout": 150,
