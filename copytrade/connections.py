@@ -72,7 +72,8 @@ def add(owner: User, *, label: str, venue: str, key: str, secret: str, passphras
             _store_key(account, parts)
             now = timezone.now()
             SyncJob.objects.bulk_create(
-                SyncJob(account=account, kind=kind, due_at=now + delay) for kind, delay in FIRST_READING.items()
+                SyncJob(account=account, kind=kind, due_at=now + delay)
+                for kind, delay in FIRST_READING.items()
             )
     except IntegrityError:
         raise BadConnection(

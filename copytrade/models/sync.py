@@ -22,7 +22,9 @@ class SyncJob(models.Model):
     due_at = models.DateTimeField(default=timezone.now)
     lease_token = models.UUIDField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
-    hinted_until = models.DateTimeField(null=True, blank=True, help_text="A message for this job is on its way.")
+    hinted_until = models.DateTimeField(
+        null=True, blank=True, help_text="A message for this job is on its way."
+    )
     cursor = models.JSONField(default=dict, help_text="Where a walk stands; see sync/history.py.")
     failures = models.PositiveIntegerField(default=0)
     last_success_at = models.DateTimeField(null=True, blank=True)

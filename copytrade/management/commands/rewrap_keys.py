@@ -16,7 +16,5 @@ class Command(BaseCommand):
         try:
             changed = keys.rewrap_all()
         except VaultError as error:
-            raise CommandError(
-                f"{error} What was wrapped before stays so. Run it again."
-            ) from None
+            raise CommandError(f"{error} What was wrapped before stays so. Run it again.") from None
         self.stdout.write(f"{changed} data keys were wrapped with '{keys.vault().first_id}'.")
