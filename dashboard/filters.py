@@ -42,6 +42,11 @@ def whole(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
+def word(text: str) -> str:
+    """A text to compare with, of at most 64 characters; PostgreSQL takes no NUL, not even in a comparison."""
+    return text.replace("\x00", "").strip()[:64]
+
+
 def one_of(text: str | None, choices: tuple[tuple[str, str], ...]) -> str:
     return text if text and any(text == value for value, _ in choices) else ""
 
@@ -54,7 +59,7 @@ def day_of(text: str | None) -> date | None:
 
 
 def open_filters(query: QueryDict) -> Filters:
-    return Filters(trader=whole(query.get("trader")), symbol=query.get("symbol", "").strip()[:64])
+    return Filters(trader=whole(query.get("trader")), symbol=word(query.get("symbol", "")))
 
 
 def history_filters(query: QueryDict, zone: tzinfo) -> Filters:
@@ -63,7 +68,7 @@ def history_filters(query: QueryDict, zone: tzinfo) -> Filters:
     return Filters(
         trader=whole(query.get("trader")),
         account=whole(query.get("account")),
-        symbol=query.get("symbol", "").strip()[:64],
+        symbol=word(query.get("symbol", "")),
         side=one_of(query.get("side"), SIDES),
         result=one_of(query.get("result"), RESULTS),
         since=datetime.combine(since, time(), zone) if since else None,

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from copytrade import budget, reports
 from copytrade.models import SettingsChange, SyncJob
 from dashboard import access, htmx
+from dashboard.filters import whole
 
 PAGE = 50
 
@@ -50,9 +51,8 @@ def activity(request: HttpRequest) -> HttpResponse:
 
 def _filters(request: HttpRequest, mine: set[int]) -> dict[str, Any]:
     """The address's filters; what does not exist or is not the person's is no filter."""
-    account = request.GET.get("account", "")
     kind = request.GET.get("kind", "")
-    number = int(account) if account.isascii() and account.isdigit() else 0
+    number = whole(request.GET.get("account")) or 0
     return {
         "account": number if number in mine else 0,
         "kind": kind if kind in SyncJob.Kind.values else "",
