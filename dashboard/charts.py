@@ -90,6 +90,11 @@ def equity_data(points: Sequence[Point], marks: Sequence[tuple[datetime, str]], 
     }
 
 
+def still(points: Sequence[Point]) -> str:
+    """The curve as an SVG polyline of a 600 x 200 box: what is seen before the script runs, and without it."""
+    return polyline([total for _, total, _ in thinned(points, 150)], 600, 200, 4)
+
+
 def told(net: Decimal, deepest: Decimal, n: int) -> str:
     """The chart in a sentence, for those who do not see it."""
     return (

@@ -34,6 +34,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "open": found.open,
         "periods": PERIODS,
         "period": chosen,
+        "still": charts.still(points),
         "chart": charts.equity_data(points, _marks(found.outside, since), str(zone)),
         "told": _told(points),
         "table": charts.rows_of([row for row in found.daily if since is None or row[0] >= since.date()]),

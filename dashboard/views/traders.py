@@ -105,6 +105,7 @@ def _pictures(report: reports.TraderReport, stored: list[SettingsVersion], zone:
     ]
     bars = charts.bars([row.net for row in by_symbol])
     return {
+        "still": charts.still(report.equity),
         "chart": charts.equity_data(report.equity, marks, zone),
         "table": charts.rows_of(report.daily),
         "calendar": charts.calendar(report.daily),

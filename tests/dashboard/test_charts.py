@@ -61,6 +61,12 @@ def test_a_sparkline_needs_two_points_and_stays_in_its_box() -> None:
         assert 0 <= x <= 120 and 0 <= y <= 28
 
 
+def test_the_still_picture_goes_through_the_curve_from_end_to_end() -> None:
+    points = charts.still(curve([1] * 1000)).split()
+    assert len(points) <= 152
+    assert (points[0], points[-1]) == ("0.0,196.0", "600.0,4.0")
+
+
 def series(nets: list[int], start: date = date(2026, 3, 4)) -> list[tuple[date, Decimal]]:
     return [(start + timedelta(days=n), Decimal(net)) for n, net in enumerate(nets)]
 
