@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -16,6 +17,7 @@ from typing import BinaryIO
 
 LEASH = str(Path(__file__).with_name("leash.py"))
 FIRST_DELAY, LONGEST_DELAY, SETTLED = 0.5, 30.0, 60.0  # seconds
+SAME_AGAIN = 60.0  # seconds
 LOG_LIMIT = 5_000_000  # bytes; one older file is kept beside it
 # Lines that a person at the console should see without opening a log.
 IMPORTANT = re.compile(rb"\b(?:CRITICAL|FATAL|PANIC)\b|open /setup/|\[error|\[critical", re.IGNORECASE)
@@ -51,6 +53,7 @@ class Log:
         self.path = path
         self.tail: deque[bytes] = deque(maxlen=20)
         self._rest = b""
+        self._shown: tuple[bytes, float] = (b"", 0.0)
         self._file = self._open()
 
     def _open(self) -> BinaryIO:
@@ -63,11 +66,21 @@ class Log:
             self._file.close()
             self.path.replace(self.path.with_suffix(".old.log"))
             self._file = self._open()
-        self._file.write(data)
+        with contextlib.suppress(OSError):  # a full disk must not end the desk
+            self._file.write(data)
         *lines, self._rest = (self._rest + data).split(b"\n")
         self._rest = self._rest[-10_000:]
         self.tail.extend(line for line in lines if line.strip())
-        return [AROUND.sub(b"", line) for line in lines if IMPORTANT.search(line)]
+        important = [AROUND.sub(b"", line) for line in lines if IMPORTANT.search(line)]
+        return [line for line in important if self._is_news(line)]
+
+    def _is_news(self, line: bytes) -> bool:
+        """The same complaint again and again is told once a minute."""
+        told, at = self._shown
+        if line == told and time.monotonic() - at < SAME_AGAIN:
+            return False
+        self._shown = line, time.monotonic()
+        return True
 
     def close(self) -> None:
         self._file.close()

@@ -16,7 +16,7 @@ from .servers import START_SECONDS, Servers
 from .supervisor import Stopped, Supervisor
 
 READY_SECONDS = 120
-LAST_SECONDS = 10
+PATIENCE = 15  # seconds that the processes of a killed desk may still hold its ports
 
 
 def answers(url: str) -> bool:
@@ -49,10 +49,9 @@ class Desk:
             "COPYDESK_DEMO": "1",
             "SANDBOX_URL": f"http://127.0.0.1:{self.sandbox_port}",
             "ALLOWED_HOSTS": "localhost,127.0.0.1",
-            "DJANGO_SETTINGS_MODULE": "dashboard.settings",
             "PYTHONUNBUFFERED": "1",
         }
-        fixed = {"COPYDESK_DATA": str(self.data.folder)}
+        fixed = {"COPYDESK_DATA": str(self.data.folder), "DJANGO_SETTINGS_MODULE": "dashboard.settings"}
         return ours | dict(os.environ) | fixed | key_files(self.data.folder) | servers
 
     def sandbox(self, env: dict[str, str]) -> Spec:
@@ -102,13 +101,13 @@ def up() -> int:
     if not data.lock():
         raise Failure(already_running(data))
     for name, number in (("PORT", desk.web_port), ("SANDBOX_PORT", desk.sandbox_port)):
-        require_free(name, number)
+        require_free(name, number, patience=PATIENCE if data.was_killed else 0)
+    say(f"Starting. The logs are in {data.logs}; Ctrl-C stops everything.")
     supervisor = Supervisor(data.logs)
     servers = Servers(data.folder / "postgres")
     try:
         _start(desk, supervisor, servers)
         say(f"Copydesk is ready at {desk.url}")
-        say(f"Logs: {data.logs}   Stop: Ctrl-C")
         supervisor.watch()
     except Stopped:
         pass

@@ -46,6 +46,7 @@ class Data:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.was_killed = False  # did the last desk here end without taking leave?
         self._lock: IO[str] | None = None
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -83,7 +84,9 @@ class Data:
 
     def _clear_leftovers(self) -> None:
         """A killed desk left its socket folder behind."""
-        old = Path(self.state().get("sockets", ""))
+        state = self.state()
+        self.was_killed = bool(state)
+        old = Path(state.get("sockets", ""))
         if old.name.startswith(SOCKETS_PREFIX) and old.is_dir() and old.stat().st_uid == os.getuid():
             shutil.rmtree(old, ignore_errors=True)
         self.forget()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 
 from .children import Failure
 
@@ -15,8 +16,18 @@ def port(name: str, default: int) -> int:
     return int(text)
 
 
-def require_free(name: str, number: int) -> None:
-    """Failure when somebody listens there, or we may not."""
+def require_free(name: str, number: int, patience: float = 0) -> None:
+    """Failure when somebody listens there after `patience` seconds, or we may not."""
+    deadline = time.monotonic() + patience
+    while not (free := _free(name, number)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    if not free:
+        raise Failure(
+            f"Port {number} is in use by another program. Stop it, or choose another: {name}={number + 1} ./run"
+        )
+
+
+def _free(name: str, number: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -24,6 +35,5 @@ def require_free(name: str, number: int) -> None:
         except PermissionError:
             raise Failure(f"Port {number} needs root. Choose one above 1023: {name}=8001 ./run") from None
         except OSError:
-            raise Failure(
-                f"Port {number} is in use by another program. Stop it, or choose another: {name}={number + 1} ./run"
-            ) from None
+            return False
+    return True

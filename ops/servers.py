@@ -18,11 +18,19 @@ class Servers:
     """Starts them in a supervisor; `environment` is how to reach them. `last` names them for Supervisor.stop."""
 
     def __init__(self, data: Path, *, fleeting: bool = False) -> None:
-        self.sockets = private_folder()
         given = {} if fleeting else os.environ
         self.environment = {name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if given.get(name)}
-        self.postgres = None
-        self.redis = None
+        self.postgres: Postgres | None = None
+        self.redis: Redis | None = None
+        self.sockets = private_folder()
+        try:
+            self._embed(data, fleeting)
+        except BaseException:
+            self.discard()
+            raise
+
+    def _embed(self, data: Path, fleeting: bool) -> None:
+        """Bring what the environment does not name."""
         if "DATABASE_URL" not in self.environment:
             self.postgres = Postgres(data, self.sockets, fleeting=fleeting)
             self.environment["DATABASE_URL"] = self.postgres.url

@@ -89,6 +89,7 @@ def test_a_log_is_turned_over_and_private(tmp_path: Path) -> None:
     log.write(b"y\n")
     log.write(b"half a ")
     assert log.write(b"line, CRITICAL\n") == [b"half a line, CRITICAL"]
+    assert log.write(b"half a line, CRITICAL\nother, CRITICAL\n") == [b"other, CRITICAL"]  # no news twice
     log.close()
     assert (tmp_path / "web.log").stat().st_size < 100
     assert (tmp_path / "web.old.log").stat().st_size > LOG_LIMIT
