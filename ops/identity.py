@@ -24,8 +24,9 @@ class Identity:
 
 
 def identity() -> Identity:
-    """Ourselves; as root a uid inside a user namespace; where those are refused, an unprivileged user."""
-    if os.geteuid() != 0:
+    """Ourselves; as root, or without a name, a uid inside a user namespace; where those are refused, another user."""
+    ordinary = os.geteuid() != 0
+    if ordinary and os.geteuid() in _known_uids():
         return Identity()
     inside = _known_uid()
     unshare = [
@@ -36,14 +37,21 @@ def identity() -> Identity:
     ]
     if _works([*unshare, "true"]):
         return Identity(unshare)
+    if ordinary:
+        return Identity()
     user = _unprivileged_user()
     become = [sys.executable, "-I", "-S", "-c", BECOME, str(user.pw_uid), str(user.pw_gid)]
     return Identity(become, (user.pw_uid, user.pw_gid))
 
 
+def _known_uids() -> set[int]:
+    """The uids that have a name: initdb looks its own up, and some containers run under one that has none."""
+    return {user.pw_uid for user in pwd.getpwall()}
+
+
 def _known_uid() -> int:
-    """A uid other than 0 that has a name: initdb looks it up."""
-    known = {user.pw_uid for user in pwd.getpwall()} - {0}
+    """One of them, other than root's."""
+    known = _known_uids() - {0}
     return 1000 if 1000 in known or not known else min(known)
 
 
