@@ -16,12 +16,17 @@ class Claim:
     """One claimed number. The lock goes with the process, also when it is killed."""
 
     def __init__(self, url: str) -> None:
-        digest = hashlib.sha256(with_number(url, 0).encode()).hexdigest()[
-            :12
-        ]  # the server, whatever its number
-        folder = Path(tempfile.gettempdir()) / f"copydesk-redis-{os.getuid()}-{digest}"
+        folder = self._folder(url)
         folder.mkdir(mode=0o700, exist_ok=True)
         self.number, self._file = self._first_free(folder)
+
+    @staticmethod
+    def _folder(url: str) -> Path:
+        """One for each server: beside its socket, whose folder goes with it, or named after its address."""
+        if url.startswith("unix:"):
+            return Path(url.removeprefix("unix://").split("?")[0]).parent / "claims"
+        digest = hashlib.sha256(with_number(url, 0).encode()).hexdigest()[:12]
+        return Path(tempfile.gettempdir()) / f"copydesk-redis-{os.getuid()}-{digest}"
 
     @staticmethod
     def _first_free(folder: Path) -> tuple[int, IO[str]]:
