@@ -56,7 +56,7 @@ def test_a_refused_connection_holds_no_secret():
 def test_an_exchange_that_repeats_the_key_in_its_message_is_not_repeated(name, code):
     reply = refusal(code, 400, f"no such key {KEY}, passphrase {PASSPHRASE}, secret {SECRET}")
     with ScriptedServer(reply) as server, pytest.raises(ExchangeError) as caught:
-        getattr(server.client(deadline=0.2), name)(**LEAST[name])
+        getattr(server.client(deadline=1.0), name)(**LEAST[name])
     error = caught.value
     assert "no such key" in error.message
     assert_clean(str(error) + repr(error) + repr(error.__dict__) + repr(pickle.dumps(error)))
