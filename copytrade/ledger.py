@@ -20,6 +20,7 @@ from decimal import Decimal
 from django.db import connection, transaction
 from django.utils import timezone
 
+from .exchange.jsontext import storable
 from .exchange.records import FollowerOrder
 from .models import Account, BadRecord, OrderRevision, TrackingOrder, Trader
 
@@ -171,7 +172,7 @@ def alone_with(account: Account) -> None:
 
 def jsonable(extras: dict) -> dict:
     """What a JSON column can hold: numbers that JSON has not (Decimal) as text, and no NUL characters."""
-    return json.loads(json.dumps(extras, default=str).replace("\\u0000", ""))
+    return storable(json.loads(json.dumps(extras, default=str)))
 
 
 def rank(values: dict) -> tuple:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from decimal import Decimal
 from typing import Any
 
 MAX_DIGITS = 60  # of a number, on either side of its point
+# What JSON can spell and neither UTF-8 nor PostgreSQL can hold: NUL, and half of a surrogate pair.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_MAY_BE_UNSTORABLE = re.compile(r"\\u(0000|[dD][89a-fA-F])")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,12 +22,24 @@ class Refused:
 
 
 def parse(text: bytes | str) -> Any:
-    """JSON with exact numbers. Raises ValueError when it is not JSON (or not UTF-8, or absurdly deep)."""
+    """JSON with exact numbers and storable text. Raises ValueError: not JSON, not UTF-8, or absurdly deep."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig")  # json would let half a surrogate pair through
     try:
-        return json.loads(text, parse_float=_decimal, parse_int=_integer, parse_constant=Refused)
+        value = json.loads(text, parse_float=_decimal, parse_int=_integer, parse_constant=Refused)
+        return storable(value) if _MAY_BE_UNSTORABLE.search(text) else value
     except RecursionError:
         pass
     raise ValueError("nested too deep")
+
+
+def storable(value: Any) -> Any:
+    """The same value with NUL left out of its texts, and U+FFFD for half of a surrogate pair."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub(lambda found: "" if found[0] == "\x00" else "\ufffd", value)
+    if isinstance(value, dict):
+        return {storable(key): storable(item) for key, item in value.items()}
+    return [storable(item) for item in value] if isinstance(value, list) else value
 
 
 def _decimal(text: str) -> Decimal | Refused:

@@ -80,6 +80,8 @@ def order(request: HttpRequest, pk: int) -> HttpResponse:
         "order": found,
         "derived": reports.open_order(found),
         "groups": [(title, _lines(found, fields)) for title, fields in ORDER_FIELDS],
+        # Not `order.extras.items` in the template: a field of that name would stand in its place.
+        "extras": list(found.extras.items()),
         "revisions": list(found.revisions.all()),
     }
     return render(request, "orders/order.html", context)

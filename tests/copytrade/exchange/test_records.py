@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from copytrade.exchange import OPERATIONS, Cursor, Malformed, OutcomeUnknown, envelopes
 from copytrade.exchange.decoding import decode_one, wire_names
-from copytrade.exchange.jsontext import parse, plain, to_text
+from copytrade.exchange.jsontext import parse, plain, storable, to_text
 from copytrade.exchange.records import AccountInfo, FollowerOrder
 from copytrade.rules import SPECIFY, UNIFIED
 
@@ -171,8 +171,20 @@ DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, places=4)
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 ))  # fmt: skip
 def test_json_text_comes_back_as_it_was(value):
-    assert parse(to_text(value)) == value
+    assert parse(to_text(value)) == storable(value)
     json.dumps(plain(value))
+
+
+@pytest.mark.parametrize("spelled", [r"a\ud800", r"\udfff\ud83d", r"\u0000", r"a\u0000\ude00"])
+def test_text_that_no_database_holds_is_mended_as_it_comes_in(spelled):
+    (key,) = read = parse(f'{{"{spelled}": ["{spelled}"]}}'.encode())
+    assert read[key] == [key] and "\x00" not in key
+    assert key.encode().decode() == key
+
+
+def test_half_a_surrogate_pair_in_bytes_is_not_json():
+    with pytest.raises(ValueError, match="utf-8"):
+        parse(b'"\xed\xa0\x80"')
 
 
 @given(st.integers(-(2**63), 2**63 - 1), st.decimals(-(10**20), 10**20, places=12))
