@@ -7,6 +7,7 @@ from .views import (
     connections,
     copy_settings,
     failures,
+    first_reading,
     history,
     look,
     orders,
@@ -26,6 +27,7 @@ copying = [
     path("traders/<int:pk>/settings/change/<uuid:key>/", copy_settings.change, name="copy_settings_change"),
     path("orders/open/", orders.open_orders, name="open_orders"),
     path("orders/<int:pk>/", orders.order, name="order"),
+    path("first-reading/", first_reading.first_reading, name="first_reading"),
     path("orders/history/", history.history, name="history"),
 ]
 

@@ -44,6 +44,16 @@ class Freshness:
     complete_from: datetime | None
     backfill: dict
 
+    @property
+    def stage(self) -> str:
+        """Of the first reading: "start" until traders and open copies are known, then "past"; "" once it is over."""
+        if self.state in ("none", "refused"):
+            return ""
+        never = {kind for kind, reading in self.readings.items() if reading.at is None}
+        if never & {SyncJob.Kind.TRADERS, SyncJob.Kind.OPEN}:
+            return "start"
+        return "past" if never or self.backfill else ""
+
 
 def freshness(
     subject: User | Account, kinds: Iterable[str] | None = None, now: datetime | None = None
