@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import connection
 from django.utils import timezone
 
@@ -326,6 +327,18 @@ def test_the_symbol_list_is_learned_from_a_per_symbol_answer_and_the_operators_s
     CopySymbols.objects.all().delete()
     assert symbols.supported("sandbox") is None
     assert "BTCUSDT" in symbols.proposals(trader)
+
+
+def test_the_operator_enters_the_symbols_by_a_command(account: Account, trader: Trader, capsys) -> None:
+    call_command("copy_symbols", "weex")
+    assert capsys.readouterr().out == "The symbols of weex are not known yet.\n"
+    call_command("copy_symbols", "sandbox", "ETHUSDT", "BTCUSDT", "BTCUSDT")
+    assert capsys.readouterr().out == "BTCUSDT ETHUSDT\n"
+    run.sync_account(account.pk, ["settings"])
+    assert symbols.supported("sandbox") == {"BTCUSDT", "ETHUSDT"}, "a later answer does not take its place"
+    with pytest.raises(CommandError, match="btcusdt"):
+        call_command("copy_symbols", "sandbox", "btcusdt")
+    assert symbols.supported("sandbox") == {"BTCUSDT", "ETHUSDT"}
 
 
 def test_a_per_symbol_change_covers_every_symbol(account: Account, trader: Trader, sandbox: Sandbox) -> None:
