@@ -26,6 +26,11 @@ class _Seen:
     def __init__(self, identity: Callable[[Any], Hashable]) -> None:
         self._identity = identity
         self._records: dict[Hashable, Any] = {}
+        self.bad = 0
+
+    def short_of(self, total: int | None) -> bool:
+        """Whether the exchange counts more records than came."""
+        return total is not None and len(self._records) + self.bad < total
 
     def only_new(self, page: Page[T]) -> bool:
         """Drop what was given before and is unchanged. False when the page held nothing new at all."""
@@ -37,20 +42,28 @@ class _Seen:
                 self._records[identity] = record
                 fresh.append(record)
         page.records = fresh
+        self.bad += len(page.bad)
         return len(self._records) > known
 
 
 def numbered(fetch: Callable[[int], Page[T]], identity: Callable[[Any], Hashable]) -> Iterator[Page[T]]:
     """Page 1, 2, ... until the answer says that it was the last, or is empty, or brings nothing new.
 
-    Raises Malformed after 10,000 pages."""
+    Raises Malformed after 10,000 pages, and when a page comes again before all that is counted has come: what is
+    missing then must not pass for a list that is shorter."""
     seen = _Seen(identity)
     number = 1
     for _ in range(MOST_PAGES):
         page = fetch(number)
         new = seen.only_new(page)
         yield page
-        if page.next is None or not (new or page.bad):
+        if page.next is None:
+            return
+        if not (new or page.bad):
+            if seen.short_of(page.total):
+                raise Malformed(
+                    "The exchange sent a page of its list twice instead of the next. Try again later."
+                )
             return
         number = page.next
     raise Malformed("The list does not end. Try again later.")

@@ -6,6 +6,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -13,7 +14,7 @@ from . import control, home, keys, parameters, signing, twists, wire
 from .calls import CallLog
 from .catalogue import ROUTES, TIME_ROUTES, Operation
 from .errors import Refusal
-from .faults import INSTEAD, ROWS, SERVER_TIME, Fault, Faults
+from .faults import INSTEAD, PAGES, ROWS, SERVER_TIME, Fault, Faults
 from .limits import Limits
 from .operations import HANDLERS, Call
 from .venue import Options, Venue
@@ -93,6 +94,8 @@ class Exchange:
         call = self._checked(request, operation, headers)
         if fault and fault.kind == "apply_late":
             return self._late(operation, call, fault)
+        if fault and fault.kind in PAGES:
+            call = replace(call, params=twists.page_before(call.params))
         with self.venue.lock:
             call = self._at_now(call)
             value = HANDLERS[operation.name](call)

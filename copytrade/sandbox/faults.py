@@ -14,6 +14,7 @@ OPERATION_NAMES = {*BY_NAME, SERVER_TIME, "*"}
 
 # Kinds that act before the call is looked at, on its answer's rows, on its delivery, or as a state.
 INSTEAD = {"code", "http", "rate_limit", "timeout_before", "maintenance", "key_pending", "html_200"}
+PAGES = {"repeat_page"}  # what is asked for is changed, not what is answered
 ROWS = {
     "duplicate_rows",
     "reorder_rows",
@@ -25,7 +26,7 @@ ROWS = {
     "strings_for_numbers",
 }
 AFTER = {"timeout_after", "apply_late", "truncated", "slow_drip"}
-KINDS = INSTEAD | ROWS | AFTER | {"reset", "clock_skew"}
+KINDS = INSTEAD | PAGES | ROWS | AFTER | {"reset", "clock_skew"}
 LASTING = {"clock_skew", "maintenance", "key_pending"}  # `times` has no end for these unless given
 
 FIELDS: dict[str, tuple[type, ...]] = {

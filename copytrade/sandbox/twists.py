@@ -14,6 +14,7 @@ _NUMBER_TEXT = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 # A decimal that is to be written as a bare JSON number travels through the encoder between these marks.
 _MARKED = re.compile('"\ue000([^"]*)\ue001"')
 UNHEARD_OF = "UNHEARD_OF"
+PAGE_NUMBERS = ("page", "pageNo", "pageNum", "pageIndex")
 
 
 def encode(value: Any) -> bytes:
@@ -25,6 +26,13 @@ def twist(answer: Any, fault: Fault, params: dict[str, Any]) -> Any:
     """The answer with the fault in it; the original is left alone."""
     answer = copy.deepcopy(answer)
     return _TWISTS[fault.kind](answer, fault, params)
+
+
+def page_before(params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a call, for the page before; a cursor goes back to the first page of its range."""
+    before: dict[str, Any] = {name: None for name in ("nextKeyId", "nextKeyTime") if name in params}
+    before |= {name: max(1, params[name] - 1) for name in PAGE_NUMBERS if params.get(name)}
+    return params | before
 
 
 def rows_of(answer: Any) -> list[Any]:

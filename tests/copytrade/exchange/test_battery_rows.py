@@ -98,6 +98,23 @@ def test_a_doubled_or_turned_list_gives_each_record_once(desk, walk, kind):
     assert count == len(plain)
 
 
+@pytest.mark.parametrize(
+    "walk", ["iter_my_traders", "iter_affiliate_users", "iter_sub_affiliates", "iter_history"]
+)
+def test_a_page_that_comes_twice_never_passes_for_the_end(desk, walk):
+    """A shorter list would be taken for the truth: traders that were left, users that never were."""
+    name = {"iter_history": "tracking_order_history"}.get(walk, walk.removeprefix("iter_"))
+    client = desk.client(name)
+    now = client.server_time()
+    given = {"iter_history": {"start": now - timedelta(days=90), "end": now}}.get(
+        walk, NEEDED_ARGUMENTS.get(name, {})
+    )
+    size = {"limit": 2} if walk == "iter_history" else {"page_size": 2}
+    desk.sandbox.fault(name, "repeat_page", after=1)
+    with pytest.raises(Malformed):
+        list(getattr(client, walk)(**given, **size))
+
+
 @pytest.mark.parametrize("walk", ["iter_history", "iter_lead_history"])
 def test_a_cursor_that_loops_is_malformed(desk, walk):
     name = {"iter_history": "tracking_order_history", "iter_lead_history": "lead_order_history"}[walk]

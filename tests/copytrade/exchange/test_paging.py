@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from copytrade.exchange import Cursor, Malformed, Page, Rejected, Unreachable
+from copytrade.exchange import OPERATIONS, Cursor, Malformed, Page, Rejected, Unreachable
 from copytrade.exchange.paging import anonymous, cursored, numbered, windows
 
 from .samples import NOW, sample
@@ -67,6 +67,19 @@ def test_an_exchange_that_ignores_the_page_number_does_not_hold_us():
     source = Source(told([1, 2], 2))
     assert walk(source) == [1, 2]
     assert len(source.asked) == 2
+
+
+def test_a_page_that_comes_again_is_no_end_while_records_are_missing():
+    source = Source(told([1, 2], 2, total=5), told([1, 2], 3, total=5), told([5], None, total=5))
+    with pytest.raises(Malformed, match="twice"):
+        walk(source)
+    assert len(source.asked) == 2
+
+
+def test_a_page_that_comes_again_after_all_was_read_is_an_end():
+    assert walk(Source(told([1, 2], 2, total=2))) == [1, 2]
+    half_bad = [told([1], 2, bad=["broken"], total=2), told([1], 3, total=2)]
+    assert walk(Source(*half_bad)) == [1]
 
 
 def test_a_page_of_bad_records_does_not_end_the_walk():
@@ -259,6 +272,7 @@ def test_a_lead_history_is_walked_in_windows_too():
 )
 def test_a_list_that_claims_to_go_on_for_ever_ends(name, data, arguments):
     endless = sample(data) | {"pages": 1_000_000, "hasNextPage": True, "nextFlag": True}
+    endless["total"] = len(endless[OPERATIONS[data].rows])
     with ScriptedServer(answer(endless)) as server:
         pages = list(getattr(server.client(), name)(**arguments))
         assert len(server.received) == 2
