@@ -154,7 +154,7 @@ _AFFILIATE = (
         "affiliate_trades_and_assets", "GET", "/api/v3/rebate/affiliate/getChannelUserTradeAndAsset", SPOT, None,
         20, records.TradeAndAsset, "page", "Endpoints, Affiliate", rows="records",
         parameters=(_UID, _START, _END, _page("page"), _size("pageSize", 100)),
-        span=Span(days=90, back_days=365, strict=True),
+        span=Span(days=90, back_days=365, strict=True, default_days=90, default_from="end"),
     ),
     Operation(
         "internal_withdrawals", "GET", "/api/v3/rebate/affiliate/getInternalWithdrawalStatus", SPOT, None, 100,

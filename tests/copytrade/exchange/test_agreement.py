@@ -14,7 +14,7 @@ import copytrade.sandbox
 from copytrade.exchange import OPERATIONS, ExchangeClient
 from copytrade.exchange.checks import Omitted
 from copytrade.exchange.decoding import wire_names
-from copytrade.exchange.operations import SERVER_TIME
+from copytrade.exchange.operations import ORDER_PARAMETERS, SERVER_TIME
 
 from .samples import CALLS, LEAST, NAMES, sample
 
@@ -67,6 +67,31 @@ BOUNDS = {
     ("sub_affiliates", "pageSize"): (1, None, 100),
     ("place_orders", "orderList"): (1, 10, None),
 }
+# "Parameter bounds" of times: longest range (days or months), how far back, default start in days before what.
+WINDOWS = {
+    "affiliate_commissions": ((None, 3), None, (7, "now")),
+    "affiliate_users": ((90, None), 365, (90, "end")),
+    "affiliate_trades_and_assets": ((90, None), 365, (90, "end")),
+    "internal_withdrawals": ((None, None), 31, None),
+    "tracking_order_history": ((90, None), None, None),
+    "lead_order_history": ((90, None), None, None),
+}
+LIMIT_ONLY = ("type", "LIMIT")
+ORDER_CHOICES = {
+    "side": ("BUY SELL", None),
+    "type": ("LIMIT MARKET", None),
+    "timeInForce": ("GTC IOC FOK", LIMIT_ONLY),
+    "price": ("", LIMIT_ONLY),
+}
+WALLETS = {"fromAccountType": ("SPOT FUND", None), "toAccountType": ("SPOT FUND", None)}
+CHOICES = {
+    "affiliate_commissions": {"coin": ("USDT BTC", None), "productType": ("SPOT FUTURES", None)},
+    "internal_withdrawals": {"coin": ("USDT BTC", None), **WALLETS},
+    "sub_affiliates": {"productType": ("SPOT FUTURES", None)},
+    "place_order": ORDER_CHOICES,
+    "place_orders": ORDER_CHOICES,
+}
+NO_WINDOW = ((None, None), None, None)
 PAGES = {"page", "pageNo", "pageNum", "pageIndex"}
 
 
@@ -97,6 +122,28 @@ def test_bounds_and_defaults_are_the_interfaces(name):
             assert parameter.default == ("SPOT" if not parameter.required else None)
         else:
             assert bounds == BOUNDS.get((name, parameter.name), (None, None, None)), parameter.name
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_time_windows_are_the_interfaces(name):
+    span = OPERATIONS[name].span
+    said = NO_WINDOW
+    if span is not None:
+        default = (span.default_days, span.default_from) if span.default_days else None
+        said = ((span.days, span.months), span.back_days, default)
+    assert said == WINDOWS.get(name, NO_WINDOW)
+    assert (span is not None and span.strict) == (name in ("affiliate_users", "affiliate_trades_and_assets"))
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_choices_and_conditions_are_the_interfaces(name):
+    """Every word list and every "required when" of the tables; all others take any text."""
+    said = {}
+    for parameter in (*OPERATIONS[name].parameters, *(ORDER_PARAMETERS if name == "place_orders" else ())):
+        if parameter.choices or parameter.when:
+            said[parameter.name] = (" ".join(parameter.choices), parameter.when)
+    assert said == CHOICES.get(name, {})
+    assert OPERATIONS[name].one_of == (("order_id", "orig_client_order_id") if name == "order" else ())
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
