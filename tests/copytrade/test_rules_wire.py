@@ -102,17 +102,21 @@ def test_the_documentation_names_every_setting_and_its_bounds():
         assert f"**{word}**" in text or f"`{word}`" in text
 
 
-@given(copy_settings())
+@pytest.mark.parametrize("mode", rules.MODES)
+@given(data=st.data())
 @settings(max_examples=500, deadline=None)
-def test_settings_survive_the_body(made):
+def test_settings_survive_the_body(mode, data):
+    made = data.draw(copy_settings(mode))
     body = over_the_wire(rules.to_body(TRADER, made))
     assert rules.canonical(rules.from_body(body)) == rules.canonical(made)
     assert body["traderId"] == TRADER
 
 
-@given(copy_settings(), st.booleans())
+@pytest.mark.parametrize("mode", rules.MODES)
+@given(data=st.data(), copied=st.booleans())
 @settings(max_examples=500, deadline=None)
-def test_settings_survive_the_answer(made, copied):
+def test_settings_survive_the_answer(mode, data, copied):
+    made = data.draw(copy_settings(mode))
     items = over_the_wire(rules.to_answer(made, copy_enable=copied))
     assert rules.canonical(rules.from_answer(items)) == rules.canonical(made)
     assert len(items) == len(made.configs)
@@ -122,9 +126,11 @@ def test_settings_survive_the_answer(made, copied):
         assert (item["productType"], item["marginCoin"]) == ("USDT-FUTURES", "USDT")
 
 
-@given(copy_settings(mode="unified") | copy_settings(mode="per_symbol"))
+@pytest.mark.parametrize("mode", rules.MODES)
+@given(data=st.data())
 @settings(max_examples=500, deadline=None)
-def test_an_answer_survives_being_read_written_and_read_again(made):
+def test_an_answer_survives_being_read_written_and_read_again(mode, data):
+    made = data.draw(copy_settings(mode))
     items = over_the_wire(rules.to_answer(made, copy_enable=True))
     read = rules.from_answer(items)
     body = over_the_wire(rules.to_body(TRADER, read))
