@@ -83,6 +83,7 @@ def order(request: HttpRequest, pk: int) -> HttpResponse:
         # Not `order.extras.items` in the template: a field of that name would stand in its place.
         "extras": list(found.extras.items()),
         "revisions": list(found.revisions.all()),
+        "freshness": reports.freshness(found.account, ["history" if found.closed else "open"]),
     }
     return render(request, "orders/order.html", context)
 

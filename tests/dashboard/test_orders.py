@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from copytrade.models import OrderRevision, TrackingOrder, Trader, User
+from copytrade.models import OrderRevision, SyncJob, TrackingOrder, Trader, User
 from tests.dashboard.test_overview import FRAME, text
 from tests.support.ledger_rows import BIG, account_of, closed_copy, open_copy, trader_of
 
@@ -175,6 +175,14 @@ def test_an_order_with_nothing_in_it_is_still_a_page(client: Client, trader: Tra
     )
     assert client.get(reverse("order", args=[order.pk])).status_code == 200
     assert "Updated at the exchange never" in text(page_of(client, order))
+
+
+def test_an_order_says_how_old_what_is_shown_is(client: Client, trader: Trader) -> None:
+    read = timezone.now() - timedelta(minutes=3)
+    SyncJob.objects.filter(account=trader.account, kind="open").update(last_success_at=read)
+    SyncJob.objects.filter(account=trader.account, kind="history").update(last_success_at=None)
+    assert "Read 3 min ago" in text(page_of(client, open_copy(trader, 1)))
+    assert "Read: not yet" in text(page_of(client, closed_copy(trader, 2)))
 
 
 def test_one_that_left_the_open_list_says_so(client: Client, trader: Trader) -> None:
