@@ -205,6 +205,11 @@ def _post(change: SettingsChange) -> None:
             change, State.SENDING, State.REJECTED, accepted=False,
             resolved_at=timezone.now(), error_code=str(error.code or ""), error_message=words,
         )  # fmt: skip
+    except (NoKey, VaultError) as error:  # before the socket opens: the key went, or is another account's now
+        _move(
+            change, State.SENDING, State.REJECTED, accepted=False,
+            resolved_at=timezone.now(), error_code="no_key", error_message=f"Nothing was sent. {error}",
+        )  # fmt: skip
     except Exception as error:
         words = error.sentence if isinstance(error, (OutcomeUnknown, Malformed)) else "The answer was lost."
         _become_unknown(change, words)
