@@ -157,7 +157,20 @@ def _obstacle(change: SettingsChange) -> str | None:
         return _end_unsent(change, str(error.code or ""), f"Nothing was sent. {error.sentence}")
     except (NoKey, VaultError) as error:
         return _end_unsent(change, "no_key", f"Nothing was sent. {error}")
+    return _overtaken(change, theirs)
+
+
+def _overtaken(change: SettingsChange, theirs: SettingsVersion) -> str | None:
+    """The state a change ends in because the exchange holds something else than was reviewed, or None."""
     found = versions.understood(theirs.answer)
+    if theirs.copy_enable is False and not (change.base and change.base.copy_enable is False):
+        # Whether a write would start the copying is not known, and the review did not ask (open-points.md).
+        words = "This trader is not copied any more. Nothing was sent. Review the settings once more."
+        _move(
+            change, State.CONFIRMED, State.CONFLICT,
+            resolved_at=timezone.now(), error_code="changed_elsewhere", error_message=words,
+        )  # fmt: skip
+        return State.CONFLICT
     if found is not None and rules.same(found, _target(change)):
         words = "The exchange already held exactly these settings, so nothing was sent."
         _move(change, State.CONFIRMED, State.APPLIED, resolved_at=timezone.now(), error_message=words)
