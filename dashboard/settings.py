@@ -31,6 +31,7 @@ if PRODUCTION:
     faults = env.production_faults(
         {
             "SECRET_KEY": SECRET_KEY,
+            "SECRET_KEY_FALLBACKS": SECRET_KEY_FALLBACKS,
             "VAULT_KEYS": VAULT_KEYS,
             "DEBUG": DEBUG,
             "DEMO": DEMO,
