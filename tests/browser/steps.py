@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import time
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Error, Locator, Page, expect
 
 
 def enter_the_demo(page: Page) -> None:
-    """Press the demo's button and wait until the first reading has filled the table of traders."""
+    """Press the demo's button, wait until the first reading is over, and go to the table of traders."""
     page.goto("/")
     page.get_by_role("button", name="Enter the demo").click()
     page.wait_for_url("**/")
+    deadline = time.monotonic() + 60
+    while page.locator("[hx-get^='/first-reading/']").count():
+        assert time.monotonic() < deadline, page.locator("main").inner_text()[:800]
+        time.sleep(0.5)
+        look_at(page, "/")
     until(page, "/traders/", lambda: page.get_by_role("link", name="Northwind Steady"))
+
+
+def look_at(page: Page, url: str) -> None:
+    """Go there, even while the page is loading itself anew (it does when the first reading gets further)."""
+    try:
+        page.goto(url)
+    except Error as error:
+        if "ERR_ABORTED" not in str(error):
+            raise
+        page.goto(url)
 
 
 def until(page: Page, url: str, what: object, seconds: float = 30) -> None:

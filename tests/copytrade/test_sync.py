@@ -252,14 +252,15 @@ def test_a_failing_account_does_not_delay_another(account: Account, alice: User,
     healthy = connections.add(
         alice, label="Other", venue="sandbox", key="readonly-key", secret="readonly-secret", passphrase="sandbox"
     )  # fmt: skip
-    SyncJob.objects.update(due_at=timezone.now(), hinted_until=None)
+    began = timezone.now()
+    SyncJob.objects.update(due_at=began, hinted_until=None)
     sandbox.fault("*", "code", code=-1142, times=0, key="follower-key")
     due = run.run_due()
     assert len(due) == 8
     for job_id in due:
         run.run_job(job_id)
     failing = account.jobs.exclude(kind="settings")  # without traders there are no settings to ask for
-    assert all(job.last_error and job.due_at > timezone.now() for job in failing)
+    assert all(job.last_error and job.due_at > began for job in failing)
     account.jobs.update(due_at=timezone.now() + timedelta(hours=1))
     for _ in range(20):  # what is due from now on is the healthy one's alone
         SyncJob.objects.update(hinted_until=None)

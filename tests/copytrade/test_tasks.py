@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from datetime import timedelta
 
 import pytest
 import redis
@@ -86,8 +87,9 @@ def test_repeated_and_stale_messages_do_nothing(
 ) -> None:
     for job in account.jobs.all():
         run.run_job(job.pk, force=True)
+    account.jobs.update(due_at=timezone.now() + timedelta(hours=1))  # none falls due while this test runs
     calls = len(sandbox.calls()["calls"])
-    for job in account.jobs.exclude(kind="history"):
+    for job in account.jobs.all():
         assert tasks.read(job.pk) == run.TAKEN
     assert tasks.read(0) == run.TAKEN
     assert len(sandbox.calls()["calls"]) == calls
