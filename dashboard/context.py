@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
+from . import stepup
 from .admission import nobody_yet
 
 THEMES = ("system", "light", "dark")
@@ -85,5 +86,7 @@ def desk(request: HttpRequest) -> dict[str, Any]:
         "look": looks(request),
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),
+        # After a proof for sending: the review's fields as they were posted, once; None everywhere else.
+        "proved": SimpleLazyObject(lambda: stepup.returned(request)),
         "first_account": SimpleLazyObject(nobody_yet),
     }

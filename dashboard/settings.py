@@ -221,6 +221,8 @@ MFA_TOTP_TOLERANCE = 1
 # Browsers hand passkeys to http://localhost; only there may the origin be without TLS.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
 USERSESSIONS_TRACK_ACTIVITY = True
+# Before settings are sent, a proof of who sits here must not be older than this (dashboard/stepup.py).
+SEND_PROOF_SECONDS = env.integer("SEND_PROOF_SECONDS", 600, lowest=30)
 
 EMAIL_HOST = env.text("EMAIL_HOST", "")
 EMAIL_PORT = env.integer("EMAIL_PORT", 587)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
@@ -39,11 +40,15 @@ def charlie(db: None) -> User:
 
 @pytest.fixture
 def client_of() -> Callable[[User], Client]:
-    """client_of(alice) is a browser in which alice is signed in."""
+    """client_of(alice) is a browser in which alice has just signed in by her password."""
 
     def make(user: User) -> Client:
         client = Client()
         client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        session = client.session
+        session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
+        session["account_authentication_methods_user"] = str(user.pk)
+        session.save()
         return client
 
     return make
