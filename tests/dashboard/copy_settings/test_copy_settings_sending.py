@@ -46,7 +46,7 @@ def test_the_review_says_what_changes_what_stays_and_the_exact_request(
     assert '"traceValue": "400"' in html and f'"traderId": {trader.trader_id}' in html
     assert "acts on new copies only" in html or "act on new copies only" in html
     assert "would open 4 000 USDT instead of" in html, "risk grows by more than half"
-    assert "above what was usual: half of the last 3 copies had 5x or less." in html
+    assert "Long leverage 10x: above what was used. The last 3 copies of this trader had 5x at most" in html
 
 
 def test_a_symbol_with_open_copies_that_is_left_out_is_warned_of(client: Client, trader: Trader) -> None:
