@@ -136,7 +136,7 @@ def from_derisk(options: derisk.Options) -> Source:
         raise PresetRefused("Choose at least one thing to lower.")
 
     def target(trader: Trader, before: CopySettings) -> CopySettings:
-        usual = typical_of([trader.pk]).get(trader.pk)
+        usual = effects.typical(recent_copies([trader.pk]).get(trader.pk, []))
         return derisk.lowered(before, options, int(usual.leverage) if usual else None)
 
     return Source(Origin.DERISK, f"De-risk: {options.words()}", target)
@@ -213,7 +213,7 @@ def confirm(group: ChangeGroup, key: uuid.UUID | str, chosen: Mapping[int, str])
         confirmed, refused = [], []
         for draft in drafts.select_related("trader__account", "base").order_by("pk"):
             try:
-                changes.confirm(draft, draft.key, chosen[draft.pk])
+                changes.confirm(draft, draft.key, seen=chosen[draft.pk], by=group.owner)
                 confirmed.append(draft.pk)
             except changes.ChangeRefused as error:
                 refused.append([draft.trader_id, str(error)])
@@ -240,19 +240,17 @@ def latest_versions(traders: Iterable[Trader]) -> dict[int, SettingsVersion]:
     return {row.trader_id: row for row in rows.order_by("trader", "-first_seen_at", "-id").distinct("trader")}
 
 
-def typical_of(trader_pks: Sequence[int]) -> dict[int, effects.Typical]:
-    """Trader pk -> the typical copy of his last 50; absent where there is none."""
-    newest = Window(
-        RowNumber(), partition_by=F("trader"), order_by=[F("open_time").desc(), F("tracking_no").desc()]
-    )
+def recent_copies(trader_pks: Sequence[int]) -> dict[int, list[tuple]]:
+    """Trader pk -> (margin in USDT, leverage, symbol) of his last 50 copies, newest first."""
+    order = [F("open_time").desc(), F("tracking_no").desc()]
+    newest = Window(RowNumber(), partition_by=F("trader"), order_by=order)
     rows = (
         TrackingOrder.objects.filter(trader__in=trader_pks).annotate(place=newest).filter(place__lte=RECENT)
     )
-    copies = defaultdict(list)
+    found: dict[int, list[tuple]] = defaultdict(list)
     for pk, *copy in rows.values_list("trader", "open_margin_amount", "open_leverage", "symbol"):
-        copies[pk].append(tuple(copy))
-    found = {pk: effects.typical(own) for pk, own in copies.items()}
-    return {pk: typical for pk, typical in found.items() if typical is not None}
+        found[pk].append(tuple(copy))
+    return dict(found)
 
 
 def open_symbols(trader_pks: Sequence[int]) -> dict[int, set[str]]:
