@@ -230,6 +230,10 @@ EMAIL_HOST_USER = env.text("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = env.boolean("EMAIL_USE_TLS", True)
 EMAIL_TIMEOUT = 10
+# What links in mail begin with: a task that writes one has no request to take it from.
+SITE_URL = env.text(
+    "SITE_URL", f"https://{ALLOWED_HOSTS[0]}" if PRODUCTION else "http://127.0.0.1:8000"
+).rstrip("/")
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "copydesk@localhost")
 # Without a mail server nothing is sent, and the pages say so; the desk itself needs none.
 EMAIL_BACKEND = (

@@ -30,6 +30,7 @@ NO_SECOND_FACTOR = (
     "set one up here, then go back to your review."
 )
 # Fields that are kept on the way: a review's ticks are short, and a session is not a store.
+KEPT_SECONDS = 3600
 LONGEST_KEPT = 200
 MOST_KEPT = 100
 
@@ -47,7 +48,7 @@ def required(request: HttpRequest, back: str = "") -> HttpResponse | None:
     if _proved(request, ("mfa",) if strict else PROOFS):
         return None
     back = back or request.get_full_path()
-    request.session[SESSION_KEY] = {"back": back, "fields": _fields(request)}
+    request.session[SESSION_KEY] = {"back": back, "fields": _fields(request), "at": time.time()}
     page = _second_factor_page(person) if strict else "account_reauthenticate"
     if not page:
         messages.error(request, NO_SECOND_FACTOR)
@@ -72,9 +73,15 @@ def returned(request: HttpRequest) -> dict[str, str] | None:
     return {**held["fields"], "back": held["back"]}
 
 
+def asking_for(request: HttpRequest) -> str:
+    """On a page that asks for the proof: the review it is asked for. "" where the question is about something else."""
+    back = waiting(request)
+    return back if back and back in (request.GET.get("next"), request.POST.get("next")) else ""
+
+
 def second_factor_demanded(request: HttpRequest) -> bool:
-    """True on the way to a proof for sending while the operator's switch is on: a password is no answer then."""
-    return bool(waiting(request)) and audit.policy().second_factor_for_sending
+    """True where the proof for sending is asked for under the operator's switch: a password is no answer then."""
+    return bool(asking_for(request)) and audit.policy().second_factor_for_sending
 
 
 def _second_factor_page(person: User) -> str:
@@ -96,7 +103,8 @@ def _proved(request: HttpRequest, methods: tuple[str, ...]) -> bool:
 
 def _held(request: HttpRequest) -> dict[str, Any]:
     session = getattr(request, "session", None)
-    return (session.get(SESSION_KEY) or {}) if session is not None else {}
+    held = (session.get(SESSION_KEY) or {}) if session is not None else {}
+    return held if time.time() - held.get("at", 0) < KEPT_SECONDS else {}
 
 
 def _fields(request: HttpRequest) -> dict[str, str]:
