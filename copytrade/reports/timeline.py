@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from .. import rules, versions
-from ..models import SettingsChange, SettingsVersion, Trader
+from copytrade import rules, versions
+from copytrade.models import SettingsChange, SettingsVersion, Trader
 
 Author = SettingsVersion.Author
 _COPYING = {True: "yes", False: "no", None: "not told"}

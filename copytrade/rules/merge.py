@@ -67,13 +67,13 @@ class _Unit:
 
     path: str
     label: str
-    values: tuple[Any, Any, Any]  # base, theirs, mine
+    values: tuple[Any, ...]  # base, theirs, mine
     words: Callable[[int], str]
 
     @property
     def clash(self) -> bool:
         base, theirs, mine = self.values
-        return base != theirs and base != mine and theirs != mine
+        return bool(base != theirs and base != mine and theirs != mine)
 
     @property
     def default(self) -> str:
@@ -83,14 +83,15 @@ class _Unit:
     def chosen(self, side: str) -> Any:
         return self.values[2 if side == MINE else 1]
 
+    def row(self) -> Row:
+        base, theirs, mine = (self.words(side) for side in (0, 1, 2))
+        return Row(self.path, self.label, base, theirs, mine, self.clash, self.default)
+
 
 def three_way(base: CopySettings, theirs: CopySettings, mine: CopySettings) -> list[Row]:
     """Every setting on which theirs or mine differs from the base; empty when both are the base."""
-    return [
-        Row(unit.path, unit.label, *(unit.words(side) for side in (0, 1, 2)), unit.clash, unit.default)
-        for unit in _units(canonical(base), canonical(theirs), canonical(mine))
-        if any(value != unit.values[0] for value in unit.values)
-    ]
+    units = _units(canonical(base), canonical(theirs), canonical(mine))
+    return [unit.row() for unit in units if any(value != unit.values[0] for value in unit.values)]
 
 
 def merged(
@@ -113,8 +114,9 @@ def merged(
         taken[unit.path] = unit.chosen(side)
     if unchosen:
         raise Unchosen(unchosen)
-    if "all" in taken:
-        return taken["all"]
+    whole: CopySettings | None = taken.get("all")
+    if whole is not None:
+        return whole
     return canonical(_per_symbol(taken, sides) if sides[1].mode == PER_SYMBOL else _unified(taken, sides[1]))
 
 
@@ -135,7 +137,8 @@ def _regular(settings: CopySettings) -> bool:
     configs = settings.configs
     if settings.mode == PER_SYMBOL:
         names = [config.symbol for config in configs]
-        return None not in names and len(set(names)) == len(names)
+        odd = any(config.leverage_type == SPECIFY or config.custom_leverages for config in configs)
+        return None not in names and len(set(names)) == len(names) and not odd
     if settings.mode != UNIFIED or len(configs) != 1:
         return False
     customs = [item.symbol for item in configs[0].custom_leverages]
@@ -158,7 +161,7 @@ def _whole(base: CopySettings, side: CopySettings) -> str:
 
 def _units_of(configs: tuple[TraceConfig, ...], path: str, symbol: str) -> Iterator[_Unit]:
     said = _Said(configs)
-    for name, (fields, label) in (_FIELDS | _leverage_units(configs)).items():
+    for name, (fields, label) in {**_FIELDS, **_leverage_units(configs)}.items():
         values = tuple(tuple(getattr(config, field) for field in fields) for config in configs)
         yield _Unit(path + name, label + symbol, values, said.of(label))
 
@@ -204,18 +207,18 @@ class _Said:
 def _units_of_coverage(configs: tuple[TraceConfig, ...]) -> Iterator[_Unit]:
     kinds = {config.leverage_type for config in configs}
     if SPECIFY in kinds and len(kinds) > 1:
-        values = tuple(
-            _coverage(config) + (config.long_leverage, config.short_leverage) for config in configs
+        values: tuple[Any, ...] = tuple(
+            (*_coverage(config), config.long_leverage, config.short_leverage) for config in configs
         )
         yield _Unit("coverage", "Symbols and leverage", values, lambda side: _coverage_words(configs[side]))
     elif any(config.symbols is None for config in configs):
         values = tuple(_coverage(config) for config in configs)
-        yield _Unit("symbols", "Symbols", values, lambda side: _coverage_words(configs[side]))
+        yield _Unit("symbols", "Symbols", values, _Said(configs).of("Symbols"))
     else:
         per_side = [_by_symbol(config) for config in configs]
         for symbol in sorted(set().union(*per_side)):
             values = tuple(side.get(symbol) for side in per_side)
-            yield _Unit(f"symbols.{symbol}", symbol, values, _symbol_words(values))
+            yield _Unit(f"symbols.{symbol}", f"Symbol {symbol}", values, _symbol_words(values))
 
 
 def _coverage(config: TraceConfig) -> tuple[Any, ...]:
