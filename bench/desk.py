@@ -84,9 +84,11 @@ def form_of(html: str) -> dict[str, list[str]]:
 
 
 def hidden_fields(html: str) -> dict[str, str]:
-    """The hidden fields of a review."""
+    """The hidden fields of a review's form that sends."""
+    forms = re.findall(r"<form\b.*?</form>", html, flags=re.DOTALL)
+    (form,) = [form for form in forms if 'name="key"' in form]
     fields = {}
-    for tag in re.findall(r'<input type="hidden"[^>]*>', html):
+    for tag in re.findall(r'<input type="hidden"[^>]*>', form):
         found = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
         fields[found["name"]] = unescape(found.get("value", ""))
     return fields

@@ -26,7 +26,7 @@ from django.urls import reverse  # noqa: E402
 
 from copytrade import changes, rules, symbols, versions  # noqa: E402
 from copytrade.clients import talking_to  # noqa: E402
-from copytrade.models import SettingsChange, Trader  # noqa: E402
+from copytrade.models import CopySymbols, SettingsChange, Trader, User  # noqa: E402
 from copytrade.sync import run  # noqa: E402
 from tests.faults.desk_workers import Workers  # noqa: E402
 from tests.support.sandbox_process import Sandbox  # noqa: E402
@@ -35,7 +35,7 @@ from . import desk  # noqa: E402
 from .samples import SYMBOLS, per_symbol, unified  # noqa: E402
 from .timing import Row, Times, table, timed  # noqa: E402
 
-CHECKS, PAGES, SENDINGS = 200, 60, 30
+CHECKS, PAGES, SENDINGS = 200, 30, 30
 State = SettingsChange.State
 
 
@@ -102,7 +102,8 @@ def sending(folder: Path) -> list[Row]:
     """From the press of the button to the committed APPLIED, the exchange's own time taken off."""
     with Sandbox(folder / "sandbox.log", "--speed", "0", "--seed", "1", "--limit", "1000000") as sandbox:
         desk.venue_at(sandbox.url)
-        account = desk.connection_of(changes_owner(), "Sandbox")
+        CopySymbols.objects.all().delete()  # those of the editor's part
+        account = desk.connection_of(alice(), "Sandbox")
         run.sync_account(account.pk, ["traders", "settings"])
         trader = account.traders.filter(copied=True, versions__mode="unified").first()
         bare = timed(lambda: read(trader), 30)
@@ -115,8 +116,8 @@ def sending(folder: Path) -> list[Row]:
     return [Row("from confirmation to APPLIED", times, bare, "a bare call", 0.3, less=exchange)]
 
 
-def changes_owner():
-    return desk.User.objects.get(username="alice")
+def alice() -> User:
+    return User.objects.get(username="alice")
 
 
 def read(trader: Trader) -> None:
@@ -130,7 +131,7 @@ def press(workers: Workers, trader: Trader, number: int) -> float:
     wanted = replace(
         held, configs=(replace(held.configs[0], stop_loss=Decimal(100 + number) / 1000), *held.configs[1:])
     )
-    change = changes.draft(trader, wanted, changes_owner())
+    change = changes.draft(trader, wanted, alice())
     client = desk.browser()
     address = reverse("copy_settings_change", args=[trader.pk, change.key])
     form = desk.hidden_fields(visit(client, address))

@@ -107,12 +107,13 @@ class Desk:
         return reverse("copy_settings_change", args=[self.trader.pk, change.key])
 
     def review_form(self, client: Client, change: SettingsChange) -> dict[str, str]:
-        """The hidden fields of the review as it is rendered, and its tick of the special case."""
+        """The hidden fields of the form that sends, as the review is rendered."""
         answer = client.get(self.page_of(change))
         assert answer.status_code == 200, answer
-        html = answer.content.decode()
+        forms = re.findall(r"<form\b.*?</form>", answer.content.decode(), flags=re.DOTALL)
+        (form,) = [form for form in forms if 'name="key"' in form]
         fields = {}
-        for tag in re.findall(r'<input type="hidden"[^>]*>', html):
+        for tag in re.findall(r'<input type="hidden"[^>]*>', form):
             found = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
             fields[found["name"]] = unescape(found.get("value", ""))
         assert fields["key"] == str(change.key)

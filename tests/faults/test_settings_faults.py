@@ -359,7 +359,13 @@ def tampered_fields(desk: Desk) -> None:
     change, other = desk.draft(), desk.draft()
     client = desk.browser()
     form = desk.review_form(client, change)
-    for key in (str(other.key), str(uuid.UUID(int=desk.random.getrandbits(128))), "", "nonsense\x00", "9" * 5000):
+    for key in (
+        str(other.key),
+        str(uuid.UUID(int=desk.random.getrandbits(128))),
+        "",
+        "nonsense\x00",
+        "9" * 5000,
+    ):
         answer = client.post(desk.page_of(change), form | {"key": key})
         assert 400 <= answer.status_code < 500
     for name in set(form) - {"key", "csrfmiddlewaretoken"}:
