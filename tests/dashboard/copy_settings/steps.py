@@ -50,6 +50,12 @@ def form_of(client: Client, trader: Trader) -> dict[str, list[str]]:
     return typed(client.get(url(trader)).content.decode())
 
 
+def switched(client: Client, trader: Trader, mode: str) -> dict[str, list[str]]:
+    """The form after the other mode was chosen and shown, as a browser without JavaScript gets it."""
+    answer = client.post(url(trader, "copy_settings_check"), form_of(client, trader) | {"mode": [mode]})
+    return typed(answer.content.decode())
+
+
 def review(client: Client, trader: Trader, **changed: str | list[str]) -> object:
     data = form_of(client, trader) | {name.replace("__", "."): value for name, value in changed.items()}
     return client.post(url(trader, "copy_settings_review"), data)

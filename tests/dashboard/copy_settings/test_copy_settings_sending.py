@@ -20,6 +20,7 @@ from tests.dashboard.copy_settings.steps import (
     page,
     review,
     stored,
+    switched,
     typed,
     url,
     writes,
@@ -187,8 +188,7 @@ def test_two_hundred_symbols_are_checked_and_lost_none(client: Client, alice: Us
     names = [f"S{number:03}USDT" for number in range(200)]
     CopySymbols.objects.create(venue="sandbox", symbols=names, source="operator")
     trader = stored(alice, symbols=tuple(names[:3]))
-    data = form_of(client, trader) | {
-        "mode": "per_symbol",
+    data = switched(client, trader, "per_symbol") | {
         "S199USDT.max_hold": "9",
         "S198USDT.slippage": "x",
     }
