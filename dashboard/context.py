@@ -98,8 +98,7 @@ def desk(request: HttpRequest) -> dict[str, Any]:
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),
         "alerts_waiting": cache(lambda: _alerts_waiting(request)),
+        # On a page that asks for the proof before sending: the review's address.
         "send_waits": cache(lambda: stepup.asking_for(request)),
-        # After a proof for sending: the review's fields as they were posted, once; None everywhere else.
-        "proved": SimpleLazyObject(lambda: stepup.returned(request)),
         "first_account": SimpleLazyObject(nobody_yet),
     }

@@ -14,7 +14,7 @@ from allauth.account.internal.flows.login import get_authentication_records
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 
 from copytrade import audit
@@ -29,10 +29,9 @@ NO_SECOND_FACTOR = (
     "Nothing was sent. This desk asks for a second factor before settings are sent, and you have none: "
     "set one up here, then go back to your review."
 )
-# Fields that are kept on the way: a review's ticks are short, and a session is not a store.
+# What was ticked on the review is kept on the way, for so long and so many characters: a session is no store.
 KEPT_SECONDS = 3600
-LONGEST_KEPT = 200
-MOST_KEPT = 100
+MOST_KEPT = 20_000
 
 
 def required(request: HttpRequest, back: str = "") -> HttpResponse | None:
@@ -61,8 +60,10 @@ def waiting(request: HttpRequest) -> str:
     return _held(request).get("back", "")
 
 
-def returned(request: HttpRequest) -> dict[str, str] | None:
-    """On the review that a proof was made for: its `back` and the fields as they were posted, once; else None."""
+def returned(request: HttpRequest) -> QueryDict | None:
+    """On the review that a proof was made for: the fields as they were posted, once; None anywhere else.
+
+    The page then says that nothing was sent yet."""
     held = _held(request)
     if request.method != "GET" or held.get("back") != request.get_full_path():
         return None
@@ -70,7 +71,10 @@ def returned(request: HttpRequest) -> dict[str, str] | None:
     if not _proved(request, ("mfa",) if strict else PROOFS):
         return None
     del request.session[SESSION_KEY]
-    return {**held["fields"], "back": held["back"]}
+    messages.info(
+        request, "It is you. Nothing has been sent yet: look once more, then press the button again."
+    )
+    return QueryDict(held.get("fields", ""))
 
 
 def asking_for(request: HttpRequest) -> str:
@@ -107,7 +111,9 @@ def _held(request: HttpRequest) -> dict[str, Any]:
     return held if time.time() - held.get("at", 0) < KEPT_SECONDS else {}
 
 
-def _fields(request: HttpRequest) -> dict[str, str]:
-    short = {name: value for name, value in request.POST.items() if len(name) + len(value) <= LONGEST_KEPT}
-    short.pop("csrfmiddlewaretoken", None)
-    return dict(list(short.items())[:MOST_KEPT])
+def _fields(request: HttpRequest) -> str:
+    """What was posted, as a query. Too much of it is left behind: the person ticks again, nothing is cut in two."""
+    kept = request.POST.copy()
+    kept.pop("csrfmiddlewaretoken", None)
+    query = kept.urlencode()
+    return query if len(query) <= MOST_KEPT else ""
