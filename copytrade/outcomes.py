@@ -89,13 +89,13 @@ def not_kept_of(mine: rules.CopySettings, answer: list[dict]) -> list[list[str]]
 
 
 def _kept_otherwise(not_kept: list[list[str]], unchanged: bool) -> str:
-    if unchanged:
-        return "The exchange took the change but still shows the old settings."
     if not_kept and all(row[2] == CANNOT_BE_READ for row in not_kept):
         return (
             "The exchange took the change, but its answer leaves out some of the settings: "
             "they cannot be confirmed. Look at them on the exchange's own page."
         )
+    if unchanged:
+        return "The exchange took the change but still shows the old settings."
     return "The exchange took the change but holds something else."
 
 

@@ -42,7 +42,7 @@ def timeline(trader: Trader, limit: int = 50, before: SettingsVersion | None = N
             first_seen_at=before.first_seen_at, pk__gte=before.pk
         )
     found = list(rows[: limit + 1])
-    older = [*found[1:], None]
+    older = [*found[1:], None][: len(found)]
     return [
         _entry(version, past, version.pk == newest)
         for version, past in zip(found[:limit], older[:limit], strict=True)

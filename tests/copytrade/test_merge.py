@@ -199,7 +199,7 @@ def mixed(draw: Any, one: CopySettings, other: CopySettings) -> CopySettings:
 
 
 @given(st.data())
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_no_edit_is_lost_and_nothing_is_invented(data: st.DataObject) -> None:
     base, other, third = (data.draw(copy_settings()) for _ in range(3))
     theirs, mine = data.draw(mixed(base, other)), data.draw(mixed(base, third))
@@ -214,7 +214,7 @@ def test_no_edit_is_lost_and_nothing_is_invented(data: st.DataObject) -> None:
 
 
 @given(copy_settings(), copy_settings(), copy_settings(), st.randoms(use_true_random=False))
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_whatever_is_chosen_can_be_sent(
     base: CopySettings, theirs: CopySettings, mine: CopySettings, rng: Any
 ) -> None:
