@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from functools import lru_cache
 
 from django.conf import settings
+from django.utils import timezone
 
 from . import keys
 from .exchange.calls import Roots
 from .exchange.client import ExchangeClient
+from .exchange.errors import Malformed, Rejected, Unreachable
 from .exchange.limits import RedisLimiter
 from .exchange.signing import Credentials
 from .models import Account, Credential
@@ -18,6 +20,15 @@ from .models import Account, Credential
 
 class NoKey(Exception):
     """The account has no usable key stored. The message is a sentence for its owner."""
+
+
+class AnotherAccount(NoKey):
+    """The key opens another exchange account than the one read so far: two ledgers must never mix."""
+
+    SENTENCE = (
+        "This key belongs to another exchange account than the one read so far. "
+        "Add it as a new connection, and enter the right key here."
+    )
 
 
 def credential_context(account_id: int, field: str) -> tuple[str, ...]:
@@ -45,15 +56,55 @@ def client_for(account: Account, *, interactive: bool = False) -> ExchangeClient
 
 
 @contextmanager
-def talking_to(account: Account, *, interactive: bool = False) -> Iterator[ExchangeClient]:
-    """A client for a few calls; a clock offset that it learned is stored with the account."""
+def talking_to(
+    account: Account, *, interactive: bool = False, whose: bool = True
+) -> Iterator[ExchangeClient]:
+    """A client for a few calls; a clock offset that it learned is stored with the account.
+
+    What the owner switched meanwhile counts: state and switches are read again first. A key not yet seen at
+    work is asked whose it is (not with `whose` off). Raises NoKey, VaultError and what that call raises.
+    """
+    fresh = Account.objects.filter(pk=account.pk).values("state", "uid", "writes_enabled").first()
+    if fresh is None:
+        raise NoKey("This connection was removed.")
+    for name, value in fresh.items():
+        setattr(account, name, value)
     client = client_for(account, interactive=interactive)
     try:
+        if whose and account.state != Account.State.ACTIVE:
+            _ask_whose(account, client)
         yield client
     finally:
         if client.clock_offset_ms != account.clock_offset_ms:
             account.clock_offset_ms = client.clock_offset_ms
             Account.objects.filter(pk=account.pk).update(clock_offset_ms=client.clock_offset_ms)
+
+
+def _ask_whose(account: Account, client: ExchangeClient) -> None:
+    """Learn the exchange's number of the account, or hold the key against the one known. Raises AnotherAccount."""
+    try:
+        uid = client.account().uid
+    except (Rejected, Unreachable, Malformed):
+        if account.uid is None:
+            return  # it cannot be told, and there is nothing yet that it could mix with
+        raise
+    if account.uid is None and uid is not None:
+        account.uid = uid
+        Account.objects.filter(pk=account.pk, uid=None).update(uid=uid)
+    if uid is not None and uid != account.uid:
+        refuse(account)
+        raise AnotherAccount(AnotherAccount.SENTENCE)
+
+
+def refuse(account: Account) -> None:
+    """Stop reading with a key of another account, until its owner enters the right one."""
+    now = timezone.now()
+    account.state, account.state_reason, account.state_since = (
+        Account.State.REFUSED,
+        AnotherAccount.SENTENCE,
+        now,
+    )
+    account.save(update_fields=["state", "state_reason", "state_since"])
 
 
 @lru_cache(maxsize=2)

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from . import health, keys
-from .clients import NoKey, credential_context, talking_to
+from .clients import NoKey, credential_context, refuse, talking_to
 from .exchange.errors import ExchangeError, Rejected
 from .models import Account, Credential, OrderRevision, SettingsChange, SyncJob, TrackingOrder, User
 from .vault import VaultError
@@ -87,10 +87,13 @@ def replace_key(account: Account, *, key: str, secret: str, passphrase: str) -> 
     parts, now = _checked(key, secret, passphrase), timezone.now()
     with transaction.atomic():
         _store_key(account, parts)
-        account.key_hint, account.key_set_at = parts["key"][-4:], now
-        account.state, account.state_reason, account.state_since = Account.State.NEW, "", now
-        account.refusals, account.clock_offset_ms, account.permissions = 0, 0, []
-        account.save()
+        fields = {
+            "key_hint": parts["key"][-4:], "key_set_at": now, "state": Account.State.NEW, "state_reason": "",
+            "state_since": now, "refusals": 0, "clock_offset_ms": 0, "permissions": [],
+        }  # fmt: skip
+        for name, value in fields.items():
+            setattr(account, name, value)
+        account.save(update_fields=list(fields))  # these alone: uid and switches may have changed meanwhile
         resume(account)
     return account
 
@@ -129,7 +132,7 @@ def remove(account: Account) -> None:
 def test(account: Account) -> TestResult:
     """Ask the exchange who this key is and what it may do; the account's state follows the answer."""
     try:
-        with talking_to(account, interactive=True) as client:
+        with talking_to(account, interactive=True, whose=False) as client:
             info = client.account()
             details = [_try_copy_reading(client)]
     except ExchangeError as error:
@@ -138,7 +141,8 @@ def test(account: Account) -> TestResult:
     except (NoKey, VaultError) as error:
         return TestResult(False, str(error))
     if account.uid is not None and info.uid is not None and info.uid != account.uid:
-        return _another_account(account)
+        refuse(account)
+        return TestResult(False, account.state_reason)
     if account.state != Account.State.ACTIVE:
         account.jobs.filter(due_at__gt=timezone.now()).update(due_at=timezone.now(), failures=0)
     health.succeeded(account)
@@ -150,17 +154,6 @@ def test(account: Account) -> TestResult:
             "The account reports withdrawals as enabled. Copydesk never needs that: leave it off the key."
         )
     return TestResult(True, "The key works.", account.permissions, [line for line in details if line])
-
-
-def _another_account(account: Account) -> TestResult:
-    """A key of someone else's account would mix two ledgers: stop before it can."""
-    sentence = (
-        "This key belongs to another exchange account than the one read so far. "
-        "Add it as a new connection, and enter the right key here."
-    )
-    account.state, account.state_reason, account.state_since = Account.State.REFUSED, sentence, timezone.now()
-    account.save(update_fields=["state", "state_reason", "state_since"])
-    return TestResult(False, sentence)
 
 
 def _try_copy_reading(client) -> str:

@@ -24,12 +24,16 @@ def reading_allowed(account: Account) -> bool:
 
 
 def succeeded(account: Account, now: datetime | None = None) -> None:
-    """A signed call was answered: the key works, whatever it looked like before."""
+    """A signed call was answered: the key works, whatever it looked like before.
+
+    A key that was replaced during the call is not meant: nothing is known of the new one.
+    """
     now = now or timezone.now()
     fields = {"refusals": 0, "last_success_at": now}
     if account.state != Account.State.ACTIVE:
         fields |= {"state": Account.State.ACTIVE, "state_reason": "", "state_since": now}
-    _store(account, fields)
+    if Account.objects.filter(pk=account.pk, key_set_at=account.key_set_at).update(**fields):
+        _remember(account, fields)
 
 
 def failed(
@@ -61,6 +65,10 @@ def failed(
 
 
 def _store(account: Account, fields: dict) -> None:
+    _remember(account, fields)
+    Account.objects.filter(pk=account.pk).update(**fields)
+
+
+def _remember(account: Account, fields: dict) -> None:
     for name, value in fields.items():
         setattr(account, name, value)
-    Account.objects.filter(pk=account.pk).update(**fields)

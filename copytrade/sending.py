@@ -23,7 +23,7 @@ from .exchange.errors import (
     Unauthorized,
     Unreachable,
 )
-from .models import SettingsChange
+from .models import SettingsChange, SettingsVersion
 from .outcomes import State, become_unknown, in_words, load, move, read_back, read_settings
 from .vault import VaultError
 
@@ -67,11 +67,16 @@ def _stopped(change: SettingsChange) -> bool:
         return _end_unsent(change, str(error.code or ""), f"Nothing was sent. {error.sentence}")
     except (NoKey, VaultError) as error:
         return _end_unsent(change, "no_key", f"Nothing was sent. {error}")
-    return _needless_or_overtaken(change, versions.understood(theirs.answer))
+    return _needless_or_overtaken(change, theirs)
 
 
-def _needless_or_overtaken(change: SettingsChange, found: rules.CopySettings | None) -> bool:
+def _needless_or_overtaken(change: SettingsChange, theirs: SettingsVersion) -> bool:
     """Whether the exchange holds something else than the person saw: already ours, or somebody's edit."""
+    found = versions.understood(theirs.answer)
+    if theirs.copy_enable is False and not (change.base and change.base.copy_enable is False):
+        # Whether a write would start the copying is not known, and the review did not ask (open-points.md).
+        words = "This trader is not copied any more. Nothing was sent. Review the settings once more."
+        return _end_unsent(change, "changed_elsewhere", words, State.CONFLICT)
     if found is not None and rules.same(found, versions.wanted(change)):
         words = "The exchange already held exactly these settings, so nothing was sent."
         return _end_unsent(change, "", words, State.APPLIED)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 
+from allauth.account.adapter import get_adapter
+from allauth.account.authentication import get_authentication_records
+from django.conf import settings
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 
 from copytrade.models import (
     Account,
@@ -94,3 +100,17 @@ def group_write(request: HttpRequest, key: uuid.UUID) -> ChangeGroup:
 def operator(request: HttpRequest) -> User:
     """Pages that only the operator has: for anybody else they do not exist."""
     return get_object_or_404(User, pk=person(request).pk, is_operator=True)
+
+
+def asked_again(request: HttpRequest) -> HttpResponseRedirect | None:
+    """For what money hangs on: the way to the password (or second factor), or None when that was given just now.
+
+    Not the sign-in package's own decorator: it keeps a form that was sent in the session, and ours hold keys.
+    """
+    user = person(request)
+    if not get_adapter(request).get_reauthentication_methods(user):
+        return None  # the demo's user has neither
+    records = get_authentication_records(request, user)
+    if records and time.time() - records[-1]["at"] < settings.ACCOUNT_REAUTHENTICATION_TIMEOUT:
+        return None
+    return redirect_to_login(request.path, reverse("account_reauthenticate"))

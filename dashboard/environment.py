@@ -78,12 +78,15 @@ def database(url: str) -> dict[str, Any]:
 
 
 def exchange_root(name: str, default: str) -> str:
-    """An exchange address: https, except to this machine itself."""
+    """An exchange address, scheme and host alone: https, except to this machine itself."""
     value = text(name, default).rstrip("/")
     parts = urlsplit(value)
     local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
-    if not parts.hostname or parts.scheme not in ({"https", "http"} if local else {"https"}):
-        raise ImproperlyConfigured(f"{name} must be an https:// address; http:// only to this machine.")
+    more = parts.path or parts.query or parts.fragment or parts.username or parts.password
+    if not parts.hostname or more or parts.scheme not in ({"https", "http"} if local else {"https"}):
+        raise ImproperlyConfigured(
+            f"{name} must be an https:// address and a host, nothing more; http:// only to this machine."
+        )
     return value
 
 
@@ -108,8 +111,12 @@ def production_faults(values: dict[str, Any]) -> list[str]:
     """Why these settings must not serve the public; empty when they may. Sentences for the operator."""
     key, vault = values["SECRET_KEY"], values["VAULT_KEYS"]
     found = []
-    if len(key) < 50 or len(set(key)) < 10 or any(word in key.lower() for word in SAMPLE_SECRETS):
+    if _is_weak(key):
         found.append("SECRET_KEY is a sample or too short: use at least 50 random characters.")
+    if any(_is_weak(older) for older in values["SECRET_KEY_FALLBACKS"]):
+        found.append(
+            "SECRET_KEY_FALLBACKS holds a sample or a short key: what it signed would still be believed."
+        )
     if any(key and part.partition(":")[2].strip() in key for part in vault.split(",")):
         found.append("VAULT_KEYS must not be part of SECRET_KEY.")
     if any(b"0123456789" in base64.b64decode(part.partition(":")[2]) for part in vault.split(",")):
@@ -122,6 +129,10 @@ def production_faults(values: dict[str, Any]) -> list[str]:
         "*" in host or host.startswith(".") for host in values["ALLOWED_HOSTS"]
     ):
         found.append("ALLOWED_HOSTS must name each host in full, without *.")
-    if any(not origin.startswith("https://") for origin in values["CSRF_TRUSTED_ORIGINS"]):
-        found.append("CSRF_TRUSTED_ORIGINS must be https:// addresses.")
+    if any(not origin.startswith("https://") or "*" in origin for origin in values["CSRF_TRUSTED_ORIGINS"]):
+        found.append("CSRF_TRUSTED_ORIGINS must be https:// addresses, each in full, without *.")
     return found
+
+
+def _is_weak(key: str) -> bool:
+    return len(key) < 50 or len(set(key)) < 10 or any(word in key.lower() for word in SAMPLE_SECRETS)

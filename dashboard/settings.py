@@ -31,6 +31,7 @@ if PRODUCTION:
     faults = env.production_faults(
         {
             "SECRET_KEY": SECRET_KEY,
+            "SECRET_KEY_FALLBACKS": SECRET_KEY_FALLBACKS,
             "VAULT_KEYS": VAULT_KEYS,
             "DEBUG": DEBUG,
             "DEMO": DEMO,
@@ -204,6 +205,9 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_SESSION_REMEMBER = True
+# A new address of mail can reset the password: it asks for the password, as the second factor and keys do.
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
 ACCOUNT_USERNAME_BLACKLIST = ["demo"]
 ACCOUNT_RATE_LIMITS = {"signup": "20/m/ip", "login_failed": "10/m/ip,5/5m/key", "setup_token": "10/m/ip"}
 ACCOUNT_FORMS = {

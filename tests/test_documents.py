@@ -58,6 +58,8 @@ def test_files_that_are_named_exist(document: Path) -> None:
 def test_commands_that_are_named_exist(document: Path) -> None:
     known = set(get_commands())
     assert known >= {"sync", "rewrap_keys", "setup_token", "copy_symbols", "send_changes"}
-    code = re.findall(r"```.*?```|`[^`\n]+`|^ {4}[^\n]*$", document.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    code = re.findall(
+        r"```.*?```|`[^`\n]+`|^ {4}[^\n]*$", document.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
     for name in re.findall(r"(?:run manage|manage\.py) ([a-z_]+)", "\n".join(code)):
         assert name in known, name

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from django.db import models
 from django.utils import timezone
 
 from .accounts import Account
 from .fields import NumericField
+
+# A trader chooses his name. Control characters, and Unicode's marks and overrides of writing direction.
+_TURNING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Trader(models.Model):
@@ -33,7 +38,8 @@ class Trader(models.Model):
         constraints = [models.UniqueConstraint(fields=["account", "trader_id"], name="one_row_per_trader")]
 
     def __str__(self) -> str:
-        return self.name or str(self.trader_id)
+        """The name without control characters and marks that turn the direction of what stands around it."""
+        return _TURNING.sub("", self.name).strip() or str(self.trader_id)
 
 
 class TraderDay(models.Model):

@@ -5,7 +5,7 @@
 """
 
 from .freshness import Freshness, Reading, freshness
-from .history import HistoryPage, HistoryTotals, history_page
+from .history import HistoryPage, HistoryTotals, history_page, undated
 from .orders import (
     Filters,
     Group,
@@ -59,5 +59,6 @@ __all__ = [
     "trader_report",
     "trader_summary",
     "traders_table",
+    "undated",
     "zone_of",
 ]

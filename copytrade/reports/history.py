@@ -25,6 +25,7 @@ class HistoryTotals:
     gross: Decimal
     wins: int
     losses: int
+    undated: int = 0  # closed copies without a closing time, in none of the other figures
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,12 @@ class HistoryPage:
     previous: str = ""
 
 
+def undated(user: User, filters: Filters = NO_FILTERS, limit: int = 20) -> list[TrackingOrder]:
+    """Closed copies that the exchange told of without a closing time: they fit no page, and must not be hidden."""
+    rows = filtered(orders_of(user).filter(closed=True, close_time=None), filters)
+    return list(rows.select_related("trader").order_by("-tracking_no", "-pk")[:limit])
+
+
 def history_page(
     user: User, filters: Filters = NO_FILTERS, after: str = "", limit: int = 50, before: str = ""
 ) -> HistoryPage:
@@ -46,25 +53,29 @@ def history_page(
     `after` gives the page of older ones, `before` that of newer ones. Raises ValueError for a key that no
     page gave out.
     """
-    rows = history(user, filters)
+    rows, totals = history(user, filters), _totals(_closed(user, filters))
     page = rows.select_related("trader", "account").order_by(*NEWEST_FIRST)
     if before and not after:
         found = list(page.filter(_beyond(before, "gt")).reverse()[: limit + 1])
         if len(found) > limit:
             shown = found[limit - 1 :: -1]
-            return HistoryPage(shown, _totals(rows), _key_of(shown[-1]), _key_of(shown[0]))
+            return HistoryPage(shown, totals, _key_of(shown[-1]), _key_of(shown[0]))
         # Fewer than a page are newer: that is the first page.
     if after:
         page = page.filter(_beyond(after, "lt"))
     found = list(page[: limit + 1])
     shown = found[:limit]
     older = _key_of(shown[-1]) if len(found) > limit else ""
-    return HistoryPage(shown, _totals(rows), older, _key_of(shown[0]) if after and shown else "")
+    return HistoryPage(shown, totals, older, _key_of(shown[0]) if after and shown else "")
 
 
 def history(user: User, filters: Filters) -> QuerySet[TrackingOrder]:
-    """The closed copies that the filters match, in no order."""
-    rows = filtered(orders_of(user).filter(closed=True, close_time__isnull=False), filters)
+    """The closed copies with a closing time that the filters match, in no order."""
+    return _closed(user, filters).filter(close_time__isnull=False)
+
+
+def _closed(user: User, filters: Filters) -> QuerySet[TrackingOrder]:
+    rows = filtered(orders_of(user).filter(closed=True), filters)
     if filters.since:
         rows = rows.filter(close_time__gte=filters.since)
     if filters.until:
@@ -73,17 +84,18 @@ def history(user: User, filters: Filters) -> QuerySet[TrackingOrder]:
     return rows.filter(results[filters.result]) if filters.result in results else rows
 
 
-def _totals(rows: QuerySet[TrackingOrder]) -> HistoryTotals:
-    found = rows.aggregate(
-        n=Count("pk"),
-        net=Sum("net_profit"),
-        gross=Sum("realized_pnl"),
-        wins=Count("pk", filter=Q(net_profit__gt=0)),
-        losses=Count("pk", filter=Q(net_profit__lt=0)),
+def _totals(closed: QuerySet[TrackingOrder]) -> HistoryTotals:
+    dated = Q(close_time__isnull=False)
+    found = closed.aggregate(
+        n=Count("pk", filter=dated),
+        net=Sum("net_profit", filter=dated),
+        gross=Sum("realized_pnl", filter=dated),
+        wins=Count("pk", filter=dated & Q(net_profit__gt=0)),
+        losses=Count("pk", filter=dated & Q(net_profit__lt=0)),
+        undated=Count("pk", filter=~dated),
     )
-    return HistoryTotals(
-        found["n"], found["net"] or ZERO, found["gross"] or ZERO, found["wins"], found["losses"]
-    )
+    sums = {name: found[name] or ZERO for name in ("net", "gross")}
+    return HistoryTotals(**(found | sums))
 
 
 def _key_of(order: TrackingOrder) -> str:

@@ -21,6 +21,9 @@ from copytrade.models import Account, SyncJob
 
 # How long a hint (a message on its way to a worker) keeps the tick from sending another.
 HINT = timedelta(seconds=15)
+# Readings of one account at the same time. Fewer than a worker has processes, so that an account whose
+# exchange hangs leaves some to the others.
+AT_ONCE = 3
 
 
 class LeaseLost(Exception):
@@ -33,16 +36,29 @@ def lease_time() -> timedelta:
 
 
 def claim(job_id: int, *, force: bool = False, now: datetime | None = None) -> SyncJob | None:
-    """Take a due job (any job with `force`), or None when it is not due, is held, or is gone."""
+    """Take a due job (any job with `force`), or None when it is not due, is held, has to wait for other
+    readings of its account, or is gone."""
     now, token, lease = now or timezone.now(), uuid.uuid4(), lease_time()
     free = Q(lease_until=None) | Q(lease_until__lt=now)
     rows = SyncJob.objects.filter(free, pk=job_id)
     if not force:
         rows = rows.filter(due_at__lte=now)
-    taken = rows.update(lease_token=token, lease_until=now + lease, due_at=now + lease, hinted_until=None)
+    with transaction.atomic():
+        if not force and _account_is_busy(job_id, now):
+            rows.update(hinted_until=None)  # the next tick offers it again
+            return None
+        taken = rows.update(lease_token=token, lease_until=now + lease, due_at=now + lease, hinted_until=None)
     if not taken:
         return None
     return SyncJob.objects.select_related("account__owner").get(pk=job_id)
+
+
+def _account_is_busy(job_id: int, now: datetime) -> bool:
+    """Are AT_ONCE jobs of this job's account held already? Counted under a lock, so that no two slip in."""
+    account = Account.objects.select_for_update(no_key=True).filter(jobs=job_id).first()
+    if account is None:
+        return False
+    return SyncJob.objects.filter(account=account, lease_until__gte=now).count() >= AT_ONCE
 
 
 @contextmanager

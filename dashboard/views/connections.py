@@ -91,6 +91,8 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
 def rotate(request: HttpRequest, pk: int) -> HttpResponse:
     """Put another key in the place of the one in use."""
     account = access.account_write(request, pk)
+    if asked := access.asked_again(request):
+        return asked
     form = KeyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -109,8 +111,11 @@ def rotate(request: HttpRequest, pk: int) -> HttpResponse:
 def writes(request: HttpRequest, pk: int) -> HttpResponse:
     """The owner's switch for everything that changes something at the exchange. On needs a confirmation."""
     account = access.account_write(request, pk)
+    enabled = request.POST.get("enabled") == "1"
+    switching_on = enabled if request.method == "POST" else not account.writes_enabled
+    if switching_on and (asked := access.asked_again(request)):
+        return asked
     if request.method == "POST":
-        enabled = request.POST.get("enabled") == "1"
         jobs.set_writes(account, enabled)
         messages.success(request, f"Writing is {'on' if enabled else 'off'} for {account.label}.")
         return redirect("connection", pk=pk)
@@ -121,6 +126,8 @@ def writes(request: HttpRequest, pk: int) -> HttpResponse:
 def remove(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a connection with its key and everything read through it, after saying what that is."""
     account = access.account_write(request, pk)
+    if asked := access.asked_again(request):
+        return asked
     if request.method == "POST":
         label = account.label
         try:

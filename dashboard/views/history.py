@@ -22,6 +22,7 @@ def history(request: HttpRequest) -> HttpResponse:
     context = {
         "filters": filters,
         "page": page,
+        "undated": reports.undated(user, filters) if page.totals.undated else [],
         "freshness": reports.freshness(user, ["history"]),
         "filtered": filters != reports.Filters(),
         "sides": SIDES,

@@ -32,6 +32,12 @@ def addresses() -> list[str]:
         "/orders/history/?result=loss",
         f"/orders/{opened.pk}/",
         f"/orders/{closed.pk}/",
+        "/connections/",
+        "/connections/add/",
+        f"/connections/{trader.account_id}/",
+        f"/connections/{trader.account_id}/remove/",
+        "/activity/",
+        "/security/",
     ]
 
 

@@ -130,3 +130,11 @@ def test_no_message_of_a_refusal_stops_the_desk(
     for page in (reverse("activity"), reverse("connections")):
         answer = client_of(account.owner).get(page)
         assert answer.status_code == 200 and b"<script>alert" not in answer.content
+
+
+def test_a_name_cannot_turn_the_figures_around_it() -> None:
+    """A trader chooses his own name: marks of writing direction would show 1500 as 0051, here and behind it."""
+    name = "\u202eNorth\u2066wind\u200f\x1b[2J"
+    assert str(Trader(trader_id=7, name=name)) == "Northwind[2J"
+    assert str(Trader(trader_id=7, name="\u202e")) == "7"
+    assert str(Trader(trader_id=7, name="شمال 👩‍🚀 é")) == "شمال 👩‍🚀 é"

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from copytrade.models import Account, SyncJob, User
 from copytrade.sync import leases
+from dashboard.celery import app
 
 
 @pytest.fixture
@@ -36,8 +37,8 @@ def test_a_job_that_is_held_or_not_due_is_not_claimed(job: SyncJob) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_of_many_workers_one_gets_the_job() -> None:
     owner = User.objects.create_user("owner")
-    account = Account.objects.create(owner=owner, label="A", venue="sandbox")
-    jobs = [SyncJob.objects.create(account=account, kind=kind) for kind in SyncJob.Kind.values]
+    accounts = [Account.objects.create(owner=owner, label=name, venue="sandbox") for name in "ABCD"]
+    jobs = [SyncJob.objects.create(account=account, kind="open") for account in accounts]
     start, got, handed = threading.Barrier(6), [], []
 
     def work() -> None:
@@ -125,3 +126,32 @@ def test_bringing_forward_never_pushes_back(job: SyncJob) -> None:
     leases.make_due(job.account, "open", "history")
     job.refresh_from_db()
     assert job.due_at <= timezone.now()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_account_that_hangs_leaves_workers_to_the_others() -> None:
+    owner = User.objects.create_user("owner")
+    hanging, other = (Account.objects.create(owner=owner, label=name, venue="sandbox") for name in "AB")
+    jobs = [SyncJob.objects.create(account=hanging, kind=kind) for kind in SyncJob.Kind.values]
+    others = SyncJob.objects.create(account=other, kind="open")
+    start, held = threading.Barrier(len(jobs)), []
+
+    def work(job: SyncJob) -> None:
+        start.wait()
+        held.append(leases.claim(job.pk))
+        connection.close()
+
+    leases.take_due()
+    threads = [threading.Thread(target=work, args=(job,)) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    claimed = [job for job in held if job]
+    assert len(claimed) == leases.AT_ONCE < app.conf.worker_concurrency
+    assert leases.claim(others.pk) is not None
+
+    (waiting,) = {job.pk for job in jobs} - {job.pk for job in claimed}
+    assert waiting in leases.take_due(), "it is offered again at the next tick"
+    leases.release(claimed[0], at(60))
+    assert leases.claim(waiting) is not None

@@ -248,6 +248,28 @@ def test_a_failing_kind_does_not_delay_the_others(account: Account, sandbox: San
     assert failed.error_code == "-1142" and failed.error_message
 
 
+def test_a_failing_account_does_not_delay_another(account: Account, alice: User, sandbox: Sandbox) -> None:
+    healthy = connections.add(
+        alice, label="Other", venue="sandbox", key="readonly-key", secret="readonly-secret", passphrase="sandbox"
+    )  # fmt: skip
+    SyncJob.objects.update(due_at=timezone.now(), hinted_until=None)
+    sandbox.fault("*", "code", code=-1142, times=0, key="follower-key")
+    due = run.run_due()
+    assert len(due) == 8
+    for job_id in due:
+        run.run_job(job_id)
+    failing = account.jobs.exclude(kind="settings")  # without traders there are no settings to ask for
+    assert all(job.last_error and job.due_at > timezone.now() for job in failing)
+    account.jobs.update(due_at=timezone.now() + timedelta(hours=1))
+    for _ in range(20):  # what is due from now on is the healthy one's alone
+        SyncJob.objects.update(hinted_until=None)
+        for job_id in run.run_due():
+            assert SyncJob.objects.get(pk=job_id).account_id == healthy.pk
+            run.run_job(job_id)
+    assert set(healthy.jobs.values_list("last_error", "failures")) == {("", 0)}
+    assert_ledger_is(healthy, sandbox.truth())
+
+
 def test_the_same_error_folds_into_one_run(account: Account, sandbox: Sandbox) -> None:
     sandbox.fault("my_traders", "code", code=-1142, times=9)
     for _ in range(3):

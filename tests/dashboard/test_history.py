@@ -161,3 +161,15 @@ def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, trader: Trade
         counts.append(len(captured))
     assert counts[0] == counts[1] <= FRAME + 6
     assert TrackingOrder.objects.count() == 20
+
+
+def test_a_closed_copy_without_a_closing_time_is_named_and_not_counted(
+    client: Client, trader: Trader, charlie: User, client_of: Callable[[User], Client]
+) -> None:
+    closed_copy(trader, 1, "10", 1)
+    odd = closed_copy(trader, 2, "99", 2)
+    TrackingOrder.objects.filter(pk=odd.pk).update(close_time=None)
+    page = get(client)
+    assert f"{odd.symbol} {odd.tracking_no}</a>" in page
+    assert "Without a closing time" in page and "1 closed copy" in text(page)
+    assert "Without a closing time" not in get(client_of(charlie))

@@ -82,6 +82,7 @@ def test_a_refusal_never_repeats_the_secret() -> None:
 
 VALUES = {
     "SECRET_KEY": GOOD["SECRET_KEY"],
+    "SECRET_KEY_FALLBACKS": [],
     "VAULT_KEYS": GOOD["VAULT_KEYS"],
     "DEBUG": False,
     "DEMO": False,
@@ -109,6 +110,9 @@ def test_good_values_have_no_fault() -> None:
         ({"ALLOWED_HOSTS": ["*.example.org"]}, "ALLOWED_HOSTS"),
         ({"ALLOWED_HOSTS": [".example.org"]}, "ALLOWED_HOSTS"),
         ({"CSRF_TRUSTED_ORIGINS": ["http://desk.example.org"]}, "CSRF_TRUSTED_ORIGINS"),
+        ({"CSRF_TRUSTED_ORIGINS": ["https://*.example.org"]}, "CSRF_TRUSTED_ORIGINS"),
+        ({"SECRET_KEY_FALLBACKS": ["django-insecure-" + GOOD["SECRET_KEY"]]}, "SECRET_KEY_FALLBACKS"),
+        ({"SECRET_KEY_FALLBACKS": [GOOD["SECRET_KEY"], "short"]}, "SECRET_KEY_FALLBACKS"),
     ],
 )
 def test_each_fault_is_named(change: dict[str, object], named: str) -> None:
@@ -184,7 +188,17 @@ def test_the_database_address_is_taken_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://api.example.com", "ftp://x", "api.example.com", "", "http://localhost.evil.com"]
+    "url",
+    [
+        "http://api.example.com",
+        "ftp://x",
+        "api.example.com",
+        "",
+        "http://localhost.evil.com",
+        "https://api.example.com@evil.com",
+        "https://api.example.com/v1",
+        "https://api.example.com?to=elsewhere",
+    ],
 )
 def test_an_exchange_is_reached_by_https_only(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("SOME_ROOT", url)
