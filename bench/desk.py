@@ -5,22 +5,18 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
 
 from django.conf import settings
-from django.test import Client
 
 from copytrade import connections
 from copytrade.models import Account, User
 
-PASSWORD = "alice-password-of-20"
-
 
 def alice() -> User:
-    return User.objects.create_user("alice", "alice@example.com", PASSWORD)
+    return User.objects.create_user("alice", "alice@example.com", "alice-password-of-20")
 
 
 def connection_of(owner: User, label: str) -> Account:
@@ -32,18 +28,6 @@ def connection_of(owner: User, label: str) -> Account:
         secret="follower-secret",
         passphrase="sandbox",
     )
-
-
-def browser() -> Client:
-    """alice has just signed in with her password."""
-    client = Client()
-    assert client.login(username="alice", password=PASSWORD)
-    session = client.session
-    session["account_authentication_methods"] = [
-        {"method": "password", "at": time.time(), "username": "alice"}
-    ]
-    session.save()
-    return client
 
 
 def venue_at(url: str) -> None:

@@ -30,6 +30,7 @@ from copytrade.models import CopySymbols, SettingsChange, Trader, User  # noqa: 
 from copytrade.sync import run  # noqa: E402
 from tests.faults.desk_workers import Workers  # noqa: E402
 from tests.support.sandbox_process import Sandbox  # noqa: E402
+from tests.support.signed_in import signed_in  # noqa: E402
 
 from . import desk  # noqa: E402
 from .samples import SYMBOLS, per_symbol, unified  # noqa: E402
@@ -64,7 +65,7 @@ def editor() -> list[Row]:
         desk.venue_at(url)
         account = desk.connection_of(owner, "Bench")
         symbols.set_by_operator("sandbox", SYMBOLS)
-        client = desk.browser()
+        client = signed_in(alice())
         bare = timed(lambda: visit(client, reverse("bare")), PAGES)
         rows = []
         for trader_id, mode in ((1, "per symbol"), (2, "unified")):
@@ -132,7 +133,7 @@ def press(workers: Workers, trader: Trader, number: int) -> float:
         held, configs=(replace(held.configs[0], stop_loss=Decimal(100 + number) / 1000), *held.configs[1:])
     )
     change = changes.draft(trader, wanted, alice())
-    client = desk.browser()
+    client = signed_in(alice())
     address = reverse("copy_settings_change", args=[trader.pk, change.key])
     form = desk.hidden_fields(visit(client, address))
     started = time.time()

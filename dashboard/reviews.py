@@ -58,7 +58,7 @@ def outcome(
         "trader": trader,
         "change": change,
         "under_way": under_way,
-        "step": 3 if under_way else 4,
+        "step": 3 if under_way else (4 if change.sent_at else 2),
         "looks": len(changes.READ_BACK_AFTER),
         "staying": max(_leaves(change.body) - len(change.differences), 0),
         "following": change.following.exclude(state=State.DRAFT).first(),

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from copytrade import reports, rules, versions
+from copytrade import fills, reports, rules, versions
 from copytrade.models import TrackingOrder
 from dashboard import access, htmx
 from dashboard.filters import open_filters
@@ -91,8 +91,6 @@ def order(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _settings_then(found: TrackingOrder) -> dict[str, object]:
     """The settings in force when this copy opened, in words, and where its fill differs from them."""
-    from copytrade import fills
-
     then = versions.in_force(found.trader, found.open_time) if found.open_time else None
     settings = versions.understood(then.answer) if then else None
     return {

@@ -11,6 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from django.db import connection
@@ -181,6 +182,30 @@ def reading_back_fails_for_a_while(desk: Desk) -> None:
     assert desk.settle(change) == State.APPLIED
 
 
+@scenario("not applied, then sent again by the person")
+def sent_again(desk: Desk) -> None:
+    desk.sandbox.fault(WRITE, "reset")
+    change = desk.confirmed()
+    assert desk.settle(change) == State.NOT_SEEN
+    again = changes.again(change, desk.alice)
+    changes.confirm(again, again.key)
+    assert again.previous_id == change.pk and desk.settle(again) == State.APPLIED
+    for _ in range(2):
+        changes.proceed(change.pk)
+        changes.proceed(again.pk)
+
+
+@scenario("a field left to the exchange's default")
+def left_to_the_default(desk: Desk) -> None:
+    desk.trader = next(t for t in desk.copied() if desk.held_by(t).mode == rules.UNIFIED)
+    wanted = desk.edited()
+    wanted = replace(wanted, configs=(replace(wanted.configs[0], margin_type=None),))
+    change = changes.draft(desk.trader, wanted, desk.alice)
+    changes.confirm(change, change.key)
+    assert desk.settle(change) == State.APPLIED
+    assert desk.truth().configs[0].margin_type == rules.TRADER
+
+
 # The refused, the limited
 
 
@@ -311,6 +336,22 @@ def edited_elsewhere_before(desk: Desk) -> None:
     changes.confirm(change, change.key)
     assert desk.settle(change) == State.CONFLICT
     assert desk.bodies() == [] and rules.same(desk.truth(), theirs), "nobody is overwritten"
+
+
+@scenario("an edit made elsewhere, then merged and sent")
+def merged(desk: Desk) -> None:
+    change = desk.draft()
+    desk.edit_elsewhere()
+    changes.confirm(change, change.key)
+    assert desk.settle(change) == State.CONFLICT
+    rows = changes.conflict(change).rows
+    choices = {row.path: "mine" for row in rows if row.clash}
+    both = changes.resolve(change, choices, desk.alice)
+    changes.confirm(both, both.key)
+    assert desk.settle(both) == State.APPLIED
+    assert desk.bodies() == [both.body], "the first was never sent"
+    kept = {(line.label, line.after) for line in rules.differences(desk.base_of(change), desk.truth())}
+    assert {(row.label, row.theirs if row.default == "theirs" else row.mine) for row in rows} == kept
 
 
 @scenario("an edit made elsewhere while the outcome is unknown")
