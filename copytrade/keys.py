@@ -71,23 +71,20 @@ def rewrap_all(batch: int = 200) -> int:
     """Wrap every data key with the first key-encryption key; how many were changed.
 
     Each batch is its own transaction: stopped half-way, the next call goes on where this one stood.
-    Run again it changes nothing.
+    Run again it changes nothing. Of two runs at once the second waits, so that neither says "done" while a
+    key is still wrapped with the old one.
     """
     safe, changed = vault(), 0
-    while True:
+    old = DataKey.objects.exclude(kek_id=safe.first_id)
+    while old.exists():
         with transaction.atomic():
-            rows = list(
-                DataKey.objects.select_for_update(skip_locked=True)
-                .exclude(kek_id=safe.first_id)
-                .order_by("id")[:batch]
-            )
+            rows = list(old.select_for_update().order_by("id")[:batch])
             for row in rows:
                 row.wrapped, row.kek_id = safe.rewrap(bytes(row.wrapped), row.kek_id)
                 row.rewrapped_at = timezone.now()
                 row.save(update_fields=["wrapped", "kek_id", "rewrapped_at"])
-        if not rows:
-            return changed
         changed += len(rows)
+    return changed
 
 
 def _owner(user_id: int | None) -> str:

@@ -8,7 +8,7 @@ import threading
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection
+from django.db import connection, transaction
 
 from copytrade import keys
 from copytrade.models import DataKey, User
@@ -117,3 +117,29 @@ def test_the_command_names_the_key_that_is_missing(settings, alice: User) -> Non
         keys.rewrap_all()
     with pytest.raises(CommandError, match="'old' is not configured"):
         call_command("rewrap_keys")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_rewraps_at_once_neither_is_done_while_an_old_key_is_left(settings) -> None:
+    people = [User.objects.create_user(name) for name in ("anna", "bert")]
+    settings.VAULT_KEYS = line("old")
+    for person in people:
+        keys.encrypt(person.pk, "x", WHERE)
+    settings.VAULT_KEYS = line("new", "old")
+    ended: list[int] = []
+
+    def rewrap() -> None:
+        ended.append(keys.rewrap_all())
+        connection.close()
+
+    with transaction.atomic():
+        first = DataKey.objects.select_for_update().get(user=people[0])
+        other = threading.Thread(target=rewrap)
+        other.start()
+        other.join(1)
+        assert not ended, "a key that somebody is at is waited for"
+        first.wrapped, first.kek_id = keys.vault().rewrap(bytes(first.wrapped), first.kek_id)
+        first.save()
+    other.join(10)
+    assert ended == [1]
+    assert set(DataKey.objects.values_list("kek_id", flat=True)) == {"new"}
