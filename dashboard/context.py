@@ -98,7 +98,7 @@ def desk(request: HttpRequest) -> dict[str, Any]:
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),
         "alerts_waiting": cache(lambda: _alerts_waiting(request)),
-        # On a page that asks for the proof before sending: the review's address.
-        "send_waits": cache(lambda: stepup.asking_for(request)),
+        # On a page that asks for the proof before sending: the way back, and what it is for.
+        "proof_for": cache(lambda: stepup.asking_for(request)),
         "first_account": SimpleLazyObject(nobody_yet),
     }

@@ -26,7 +26,7 @@ SESSION_KEY = "stepup"
 # What proves who sits here. A link from a mail box or another site's word does not.
 PROOFS = ("password", "mfa")
 NO_SECOND_FACTOR = (
-    "Nothing was sent. This desk asks for a second factor before settings are sent, and you have none: "
+    "Nothing has happened. This desk asks for a second factor before settings are sent, and you have none: "
     "set one up here, then go back to your review."
 )
 # What was ticked on the review is kept on the way, for so long and so many characters: a session is no store.
@@ -34,10 +34,11 @@ KEPT_SECONDS = 3600
 MOST_KEPT = 20_000
 
 
-def required(request: HttpRequest, back: str = "") -> HttpResponse | None:
+def required(request: HttpRequest, back: str = "", doing: str = "send copy settings") -> HttpResponse | None:
     """None when sending may go on; otherwise the answer that leads to the proof and then to `back`.
 
-    `back` is the page to come to again by GET, this very address when left out. Demo visitors are exempt:
+    `back` is the page to come to again by GET, this very address when left out; `doing`
+    tells the person what for. Demo visitors are exempt:
     their connections are sandboxes. With the operator's switch on, only a second factor counts.
     """
     person = access.person(request)
@@ -47,7 +48,12 @@ def required(request: HttpRequest, back: str = "") -> HttpResponse | None:
     if _proved(request, ("mfa",) if strict else PROOFS):
         return None
     back = back or request.get_full_path()
-    request.session[SESSION_KEY] = {"back": back, "fields": _fields(request), "at": time.time()}
+    request.session[SESSION_KEY] = {
+        "back": back,
+        "doing": doing,
+        "fields": _fields(request),
+        "at": time.time(),
+    }
     page = _second_factor_page(person) if strict else "account_reauthenticate"
     if not page:
         messages.error(request, NO_SECOND_FACTOR)
@@ -72,15 +78,17 @@ def returned(request: HttpRequest) -> QueryDict | None:
         return None
     del request.session[SESSION_KEY]
     messages.info(
-        request, "It is you. Nothing has been sent yet: look once more, then press the button again."
+        request, "It is you. Nothing has happened yet: look once more, then press the button again."
     )
     return QueryDict(held.get("fields", ""))
 
 
-def asking_for(request: HttpRequest) -> str:
-    """On a page that asks for the proof: the review it is asked for. "" where the question is about something else."""
-    back = waiting(request)
-    return back if back and back in (request.GET.get("next"), request.POST.get("next")) else ""
+def asking_for(request: HttpRequest) -> dict[str, str] | None:
+    """On a page that asks for the proof: {"back", "doing"}. None where the question is about something else."""
+    held = _held(request)
+    if not held or held["back"] not in (request.GET.get("next"), request.POST.get("next")):
+        return None
+    return {"back": held["back"], "doing": held["doing"]}
 
 
 def second_factor_demanded(request: HttpRequest) -> bool:

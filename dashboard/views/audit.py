@@ -8,11 +8,12 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from copytrade import audit as log
 from copytrade.models import AuditEntry
-from dashboard import access
+from dashboard import access, stepup
 from dashboard.filters import whole
 
 PAGE = 50
@@ -43,8 +44,12 @@ def _pretty(details: dict[str, Any]) -> str:
 
 @require_POST
 def policy(request: HttpRequest) -> HttpResponse:
-    """The operator demands a second factor for sending, or does not. The button says which it wants."""
+    """The operator demands a second factor for sending, or does not. He proves himself as for sending."""
     operator = access.operator(request)
+    if proof := stepup.required(
+        request, reverse("security"), "change what everybody must prove before sending"
+    ):
+        return proof
     wanted = request.POST.get("second_factor_for_sending")
     if wanted not in ("on", "off"):
         messages.error(request, "Nothing was changed. Use one of the buttons.")

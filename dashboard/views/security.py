@@ -23,6 +23,7 @@ from dashboard.forms.people import InvitationForm, ZoneForm
 @require_GET
 def security(request: HttpRequest) -> HttpResponse:
     person = access.person(request)
+    stepup.returned(request)  # back from the proof for the operator's switch
     types = list(Authenticator.objects.filter(user=person).values_list("type", flat=True))
     context = {
         "totp": Authenticator.Type.TOTP in types,
@@ -32,7 +33,7 @@ def security(request: HttpRequest) -> HttpResponse:
         "invitations": _invitations(request) if person.is_operator else None,
         "second_factor_for_sending": audit.policy().second_factor_for_sending,
         "proof_minutes": settings.SEND_PROOF_SECONDS // 60,
-        "waiting": stepup.waiting(request),
+        "waiting": "" if stepup.waiting(request) == request.get_full_path() else stepup.waiting(request),
         "form": InvitationForm(),
         "zone_form": ZoneForm(initial={"zone": person.zone}),
         "gains": (("green", "Green"), ("red", "Red"), ("muted", "Plain")),

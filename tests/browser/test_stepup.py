@@ -62,7 +62,7 @@ def test_an_old_proof_is_asked_for_and_the_review_comes_back(
         shoot(page, "stepup")
     page.get_by_label("Password").fill("alice-password-of-20")
     page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_text("It is you. Nothing has been sent yet")).to_be_visible()
+    expect(page.get_by_text("It is you. Nothing has happened yet")).to_be_visible()
     draft.refresh_from_db()
     assert draft.state == "draft"
     send.last.click()

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from copytrade import audit
 from copytrade.models import Account, AuditEntry, Trader, User
+from tests.support.signed_in import signed_in
 
 pytestmark = pytest.mark.django_db
 LOG, POLICY = "/security/audit/", "/security/sending/"
@@ -111,17 +112,43 @@ def test_the_operator_demands_a_second_factor_and_takes_it_back(client: Client, 
     html = client.post(POLICY, {"second_factor_for_sending": "on"}, follow=True).content.decode()
     assert audit.policy().second_factor_for_sending
     assert "everybody needs a second factor" in html and "demanded</span>" in html
-    html = client.post(POLICY, {"second_factor_for_sending": "off"}, follow=True).content.decode()
+    by_factor = signed_in(operator, method="mfa")
+    html = by_factor.post(POLICY, {"second_factor_for_sending": "off"}, follow=True).content.decode()
     assert not audit.policy().second_factor_for_sending
     assert "the password is enough" in html
     assert AuditEntry.objects.filter(action="policy").count() == 2
 
 
-def test_pressing_the_same_button_twice_changes_nothing(client: Client, operator: User) -> None:
+def test_pressing_the_same_button_twice_changes_nothing(operator: User) -> None:
+    client = signed_in(operator, method="mfa")
     for _ in range(2):
         client.post(POLICY, {"second_factor_for_sending": "on"})
     assert audit.policy().second_factor_for_sending
     assert AuditEntry.objects.count() == 1
+
+
+def test_the_switch_is_proved_like_sending_and_nothing_turns_on_the_way(operator: User) -> None:
+    client = signed_in(operator, seconds_ago=3600)
+    asked = client.post(POLICY, {"second_factor_for_sending": "on"}).headers["Location"]
+    assert "about to change what everybody must prove" in page(client, asked)
+    assert not audit.policy().second_factor_for_sending
+    client.post("/accounts/reauthenticate/", {"password": "alice-password-of-20", "next": "/security/"})
+    html = page(client, "/security/")
+    assert "It is you." in html and "A review waits" not in html
+    client.post(POLICY, {"second_factor_for_sending": "on"})
+    assert audit.policy().second_factor_for_sending
+
+
+def test_a_password_alone_does_not_take_the_demand_back(operator: User) -> None:
+    audit.set_second_factor_for_sending(operator, True)
+    client = signed_in(operator)
+    assert (
+        "you have none"
+        in client.post(POLICY, {"second_factor_for_sending": "off"}, follow=True).content.decode()
+    )
+    assert audit.policy().second_factor_for_sending
+    signed_in(operator, method="mfa").post(POLICY, {"second_factor_for_sending": "off"})
+    assert not audit.policy().second_factor_for_sending
 
 
 def test_nobody_else_turns_the_switch_or_sees_it(client: Client) -> None:
@@ -131,7 +158,8 @@ def test_nobody_else_turns_the_switch_or_sees_it(client: Client) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["", "yes", "true"])
-def test_a_button_that_is_not_there_changes_nothing(client: Client, operator: User, wanted: str) -> None:
+def test_a_button_that_is_not_there_changes_nothing(operator: User, wanted: str) -> None:
+    client = signed_in(operator, method="mfa")
     audit.set_second_factor_for_sending(operator, True)
     client.post(POLICY, {"second_factor_for_sending": wanted})
     assert audit.policy().second_factor_for_sending

@@ -111,7 +111,7 @@ def test_the_review_comes_back_with_what_was_ticked_and_is_sent_by_pressing_agai
     client = signed_in(alice, seconds_ago=3600)
     asked = press(client, draft).headers["Location"]
     page = client.get(asked).content.decode()
-    assert "about to send copy settings" in page and "Nothing has been sent yet" in page
+    assert "about to send copy settings" in page and "Nothing has happened yet" in page
     form = re.search(rf'<form[^>]*action="{ASKS}".*?</form>', page, re.S)[0]
     hidden = unescape(re.search(r'name="next"[^>]*value="([^"]*)"', form)[1])
     answer = client.post(ASKS, {"password": PASSWORD, "next": hidden})
