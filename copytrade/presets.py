@@ -237,7 +237,10 @@ def _cut(label: str) -> str:
 def latest_versions(traders: Iterable[Trader]) -> dict[int, SettingsVersion]:
     """Trader pk -> the version in force; traders without one are absent."""
     rows = SettingsVersion.objects.filter(trader__in=[trader.pk for trader in traders])
-    return {row.trader_id: row for row in rows.order_by("trader", "-first_seen_at", "-id").distinct("trader")}
+    return {
+        row.trader_id: row
+        for row in rows.order_by("trader_id", "-first_seen_at", "-id").distinct("trader_id")
+    }
 
 
 def recent_copies(trader_pks: Sequence[int]) -> dict[int, list[tuple]]:
