@@ -98,7 +98,7 @@ def test_the_same_edit_without_javascript(open_page: Callable[..., Page], sandbo
     page.get_by_role("button", name="Review changes").click()
     expect(page.get_by_role("row", name="Size of each copy")).to_contain_text("222 USDT")
     page.get_by_role("button", name="Send these settings").click()
-    expect(page.get_by_role("heading", name="Applied, and read back")).to_be_visible()
+    until(page, page.url, lambda: page.get_by_role("heading", name="Applied, and read back"))
     assert SettingsChange.objects.get().state == "applied"
     assert sum(call["operation"] == "update_follower_settings" for call in sandbox.calls()["calls"]) == 1
 
