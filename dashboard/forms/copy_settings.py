@@ -104,7 +104,7 @@ class SettingsForm:
             errors = fields[cell.name].errors
             if errors:
                 where = f"Line {cell.line}, {cell.symbol}, {cell.spec.label.lower()} “{cell.text[:40]}”"
-                pasted.problems.append(f"{where}: {' '.join(errors)} It is left out.")
+                pasted.tell(cell.line, f"{where}: {' '.join(errors)} It is left out.")
             elif cell.text != self.one(cell.name):
                 good[cell.name] = [cell.text]
                 pasted.preview.append((cell.symbol, cell.spec.label, self.one(cell.name), cell.text))

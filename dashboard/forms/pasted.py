@@ -40,13 +40,17 @@ class Pasted:
     """What was understood, and a sentence for each thing that was not."""
 
     cells: list[Cell] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    told: list[tuple[int, str]] = field(default_factory=list)
     preview: list[tuple[str, str, str, str]] = field(default_factory=list)
     took: bool = False
 
+    def tell(self, line: int, sentence: str) -> None:
+        self.told.append((line, sentence))
+
     @property
-    def symbols(self) -> int:
-        return len({cell.symbol for cell in self.cells})
+    def problems(self) -> list[str]:
+        """In the order of the lines."""
+        return [sentence for _, sentence in sorted(self.told, key=lambda pair: pair[0])]
 
 
 def _key(text: str) -> str:
@@ -76,7 +80,7 @@ def separated(text: str) -> list[list[str]]:
         return [[cell.strip() for cell in line.split(mark)] for line in lines]
 
 
-def told(text: str) -> str:
+def quoted(text: str) -> str:
     return f"“{text if len(text) <= LONGEST_TOLD else text[:LONGEST_TOLD] + '…'}”"
 
 
@@ -94,9 +98,7 @@ def read(text: str, known: Collection[str]) -> Pasted:
     rows = separated(text)
     found = Pasted()
     if not rows or not any(rows[0]):
-        found.problems.append(
-            "Nothing was pasted. Copy rows in your spreadsheet, with the line of heads above them."
-        )
+        found.tell(1, "Nothing was pasted. Copy rows in your spreadsheet, with the line of heads above them.")
         return found
     columns = _columns(rows[0], found)
     if columns is None:
@@ -114,14 +116,14 @@ def _columns(heads: Sequence[str], found: Pasted) -> list[Spec | str | None] | N
     for number, head in enumerate(heads, start=1):
         what: Spec | str | None = "symbol" if _key(head) in SYMBOL_HEADS else NAMES.get(_key(head))
         if what is None and head:
-            found.problems.append(f"Column {number}, {told(head)}, is no setting. It is left out.")
+            found.tell(1, f"Column {number}, {quoted(head)}, is no setting. It is left out.")
         elif what is not None and what in columns:
-            found.problems.append(f"Column {number}, {told(head)}, comes twice. The second is left out.")
+            found.tell(1, f"Column {number}, {quoted(head)}, comes twice. The second is left out.")
             what = None
         columns.append(what)
     if "symbol" in columns:
         return columns
-    found.problems.insert(0, "No column is named “Symbol”. The first line must name the columns.")
+    found.tell(0, "No column is named “Symbol”. The first line must name the columns.")
     return None
 
 
@@ -136,15 +138,15 @@ def _line(
     place = columns.index("symbol")
     symbol = row[place].upper() if place < len(row) else ""
     if not symbol:
-        found.problems.append(f"Line {number} names no symbol. It is left out.")
+        found.tell(number, f"Line {number} names no symbol. It is left out.")
     elif symbol not in known:
-        found.problems.append(f"Line {number}: {told(symbol)} has no row here. It is left out.")
+        found.tell(number, f"Line {number}: {quoted(symbol)} has no row here. It is left out.")
     elif symbol in seen:
-        found.problems.append(f"Line {number}: {symbol} was named above. It is left out.")
+        found.tell(number, f"Line {number}: {symbol} was named above. It is left out.")
     else:
         seen.add(symbol)
         if len(row) > len(columns):
-            found.problems.append(f"Line {number}, {symbol}: more cells than heads. The last are left out.")
+            found.tell(number, f"Line {number}, {symbol}: more cells than heads. The last are left out.")
         found.cells += [
             Cell(number, symbol, what, value_of(what, text))
             for what, text in zip(columns, row, strict=False)
