@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from django.conf import settings as django_settings
 from django.utils import timezone
 
 from . import health, rules, versions
@@ -16,6 +17,8 @@ from .vault import VaultError
 State = SettingsChange.State
 # Seconds after sending at which an unknown outcome is looked at.
 READ_BACK_AFTER = (1.0, 3.0, 10.0, 30.0, 60.0)
+# A reading that has said nothing for so long after its call's deadline is taken over by the next worker.
+READING_IS_LATE_AFTER = timedelta(seconds=2)
 CANNOT_BE_READ = "cannot be read back"
 # The name in an answer -> how the setting is called where differences are named.
 _CALLED = {
@@ -52,7 +55,7 @@ def read_back(change_id: int, delays: Sequence[float] = READ_BACK_AFTER) -> str:
     is there: CONFLICT. Neither by the last look: NOT_SEEN when it is still the base, else CONFLICT.
     """
     change = load(change_id)
-    if change.state not in (State.SENDING, State.UNKNOWN):
+    if change.state not in (State.SENDING, State.UNKNOWN) or not claim(change):
         return change.state
     try:
         version = read_settings(change.trader)
@@ -109,6 +112,22 @@ def become_unknown(change: SettingsChange, words: str) -> None:
         error_message=words,
         look_again_at=max(first_look, timezone.now()),
     )
+
+
+def claim(change: SettingsChange) -> bool:
+    """Take this change for as long as one reading may last; False when another worker took it a moment ago.
+
+    Without it every tick would start one more reading of an exchange that is slow to answer. A claim says
+    nothing about sending: that is decided by the step into SENDING.
+    """
+    until = timezone.now() + timedelta(seconds=django_settings.EXCHANGE_DEADLINE) + READING_IS_LATE_AFTER
+    unclaimed = SettingsChange.objects.filter(
+        pk=change.pk, state=change.state, look_again_at=change.look_again_at
+    )
+    if unclaimed.update(look_again_at=until) != 1:
+        return False
+    change.look_again_at = until
+    return True
 
 
 def _last_look(change: SettingsChange, delays: Sequence[float]) -> bool:

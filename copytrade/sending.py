@@ -24,7 +24,7 @@ from .exchange.errors import (
     Unreachable,
 )
 from .models import SettingsChange, SettingsVersion
-from .outcomes import State, become_unknown, in_words, load, move, read_back, read_settings
+from .outcomes import State, become_unknown, claim, in_words, load, move, read_back, read_settings
 from .vault import VaultError
 
 # A sender that has said nothing for so long after its call's deadline is dead.
@@ -36,7 +36,7 @@ GIVE_UP_UNSENT_AFTER = timedelta(minutes=2)
 def send(change_id: int) -> str:
     """Send a confirmed change, once; the state it ended in. Safe to call at any time, by anyone."""
     change = load(change_id)
-    if change.state != State.CONFIRMED or _stopped(change):
+    if change.state != State.CONFIRMED or not claim(change) or _stopped(change):
         return load(change_id).state
     now = timezone.now()
     if not move(change, State.CONFIRMED, State.SENDING, sent_at=now, look_again_at=now + sender_time()):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from copytrade import changes, outcomes, rules, versions
@@ -281,3 +284,48 @@ def test_what_is_in_force_or_was_never_understood_is_not_restored(trader: Trader
     with pytest.raises(changes.ChangeRefused, match="could not be understood"):
         changes.restore(odd, None)
     assert not SettingsChange.objects.exists() and not AuditEntry.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ticks_do_not_pile_up_readings_of_a_slow_exchange(trader: Trader, sandbox: Sandbox) -> None:
+    """Before sending and when looking at the outcome: one reading at a time, whatever is handed out meanwhile."""
+
+    def readings() -> int:
+        return sum(call["operation"] == "follower_settings" for call in sandbox.calls()["calls"])
+
+    def wake_four() -> int:
+        """How many readings four ticks make, 0.2 s after one another."""
+        before = readings()
+        sandbox.fault("follower_settings", "slow_drip", seconds=1.0, times=1)
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+            time.sleep(0.2)
+        for thread in threads:
+            thread.join()
+        sandbox.clear_faults()
+        return readings() - before
+
+    def work() -> None:
+        for change_id in changes.take_up():
+            changes.proceed(change_id)
+        connection.close()
+
+    change = confirmed(trader)
+    SettingsChange.objects.update(look_again_at=timezone.now())
+    sandbox.fault("update_follower_settings", "reset", times=1)
+    assert wake_four() == 1
+    change.refresh_from_db()
+    assert change.state == State.UNKNOWN and len(bodies(sandbox)) == 1
+    SettingsChange.objects.update(look_again_at=timezone.now())
+    assert wake_four() == 1
+    assert len(bodies(sandbox)) == 1
+
+
+def test_a_change_whose_reader_died_is_taken_up_again(trader: Trader, sandbox: Sandbox) -> None:
+    change = confirmed(trader)
+    assert outcomes.claim(outcomes.load(change.pk))
+    later = timezone.now() + timedelta(seconds=5)
+    assert changes.take_up(timezone.now()) == [] and changes.take_up(later) == [change.pk]
+    assert changes.proceed(change.pk) == State.APPLIED
+    assert not outcomes.claim(change), "it has moved on"
