@@ -10,14 +10,14 @@ from django.utils.functional import cached_property
 
 from copytrade import changes, presets, versions
 from copytrade.models import ChangeGroup, SettingsChange, SettingsVersion, Trader
-from copytrade.rules import from_body
+from copytrade.rules import UNIFIED, CopySettings, from_body
 
 from .cautions import cautions, covered
-from .forms.mode_switch import losses
 from .reviews import exact
 
 State = SettingsChange.State
 INCLUDE = "include-"
+SHOWN = 14
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Row:
     change: SettingsChange | None
     refused: str = ""
     warnings: list[str] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
+    switched: str = ""
     ticked: bool = True
 
     @property
@@ -63,6 +63,15 @@ class Row:
     @cached_property
     def seen(self) -> str:
         return changes.body_mark(self.change) if self.change else ""
+
+    @property
+    def first_lines(self) -> list:
+        return self.change.differences[:SHOWN] if self.change else []
+
+    @property
+    def more_lines(self) -> list:
+        """Folded away: across a change of mode there are ten lines for each symbol."""
+        return self.change.differences[SHOWN:] if self.change else []
 
     @property
     def exact_body(self) -> str:
@@ -129,4 +138,18 @@ def _judge(row: Row, recent: list[tuple], opened: set[str]) -> None:
     after = from_body(row.change.body)
     row.warnings = cautions(before, after, recent=recent, open_symbols=opened)
     if before and before.mode != after.mode:
-        row.lost = losses(before, covered(after))
+        row.switched = _switch(before, after)
+
+
+def _switch(before: CopySettings, after: CopySettings) -> str:
+    """What a change of mode means for the symbols."""
+    gone = sorted(set(covered(before)) - set(covered(after)))
+    added = sorted(set(covered(after)) - set(covered(before)))
+    words = "Every symbol gets settings of its own in place of one set for all."
+    if after.mode == UNIFIED:
+        words = "One set of values for all chosen symbols takes the place of each symbol's own."
+    if gone:
+        words += f" Not copied any more: {', '.join(gone)}."
+    if added:
+        words += f" Copied from then on: {', '.join(added)}."
+    return words

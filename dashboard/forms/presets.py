@@ -44,9 +44,9 @@ class SaveForm(NameForm):
 class DeriskForm(forms.Form):
     """What to lower, and how far. A field that is left empty is not lowered."""
 
-    size = forms.CharField(label="Size of each copy to, % of now", required=False, initial="50")
+    size = forms.CharField(label="Size, % of now", required=False, initial="50")
     leverage = forms.CharField(label="Leverage at most", required=False, initial="5")
-    stop_loss = forms.CharField(label="Stop loss at most, % of margin", required=False, initial="20")
+    stop_loss = forms.CharField(label="Stop loss, % of margin", required=False, initial="20")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -30,6 +30,7 @@ from copytrade.models import (
     Trader,
     User,
 )
+from tests.dashboard.test_policy import check
 
 pytestmark = pytest.mark.django_db
 
@@ -356,6 +357,19 @@ def pages(template: SettingsTemplate, group: ChangeGroup) -> list[str]:
         f"{reverse('template_apply')}?template={template.pk}",
         f"{reverse('template_apply')}?preset=derisk",
     ]
+
+
+def test_every_page_keeps_the_promises_of_all_pages(
+    client: Client, template: SettingsTemplate, traders: list[Trader], alice: User
+) -> None:
+    group = presets.prepare(alice, traders, presets.from_template(template))
+    urls = [*pages(template, group), reverse("template", args=[template.pk])]
+    for url in [*urls, reverse("template_delete", args=[template.pk])]:
+        check(client.get(url), url)
+    presets.confirm(
+        group, group.key, {change.pk: changes.body_mark(change) for change in group.changes.all()}
+    )
+    check(client.get(reverse("change_group", args=[group.key])), "results")
 
 
 def test_the_same_queries_for_ten_traders_and_twenty(
