@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -12,7 +13,6 @@ from playwright.sync_api import Page, expect
 
 from copytrade import audit, changes, connections, versions
 from copytrade.models import Alert, SettingsChange, User
-from copytrade.sync import run
 from tests.browser.conftest import DESKTOP, PHONE, Desk
 from tests.support.signed_in import signed_in
 from tests.support.watched_page import serious, sideways
@@ -26,8 +26,10 @@ def draft(alice: User, live_desk: Desk) -> SettingsChange:
     account = connections.add(
         alice, label="Main", venue="sandbox", key="follower-key", secret="follower-secret", passphrase="sandbox"
     )  # fmt: skip
-    run.sync_account(account.pk, ["traders", "settings"])
-    trader = next(t for t in account.traders.filter(copied=True) if t.versions.get().mode == "unified")
+    deadline = time.monotonic() + 30
+    while (trader := account.traders.filter(copied=True, versions__mode="unified").first()) is None:
+        assert time.monotonic() < deadline, "the worker beside the desk has not read the settings"
+        time.sleep(0.2)
     now = versions.settings_of(trader.versions.get())
     wanted = replace(now, configs=(replace(now.configs[0], trace_value=Decimal(123)),))
     return changes.draft(trader, wanted, alice)
