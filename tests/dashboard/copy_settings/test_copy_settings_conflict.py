@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from copytrade import changes, rules
-from copytrade.models import Account, AuditEntry, SettingsChange, SettingsVersion, Trader, User
+from copytrade.models import Account, AuditEntry, ChangeGroup, SettingsChange, SettingsVersion, Trader, User
 from tests.dashboard.copy_settings.steps import (
     confirm,
     elsewhere,
@@ -174,6 +174,14 @@ def test_a_change_that_did_not_arrive_is_sent_again_as_a_new_one(
     assert (second.previous_id, second.origin) == (first.pk, "again") and second.key != first.key
     confirm(client, trader)
     assert held(sandbox, trader).configs[0].trace_value == 321
+
+
+def test_a_change_of_a_group_leads_back_to_the_others(client: Client, trader: Trader, alice: User) -> None:
+    review(client, trader, trace_value="321")
+    group = ChangeGroup.objects.create(owner=alice, label="Calm template")
+    SettingsChange.objects.update(group=group, state=State.APPLIED)
+    html = page(client.get(place(SettingsChange.objects.get())))
+    assert reverse("change_group", args=[group.key]) in html and "Calm template" in html
 
 
 def test_a_change_under_way_is_not_sent_again(client: Client, trader: Trader) -> None:

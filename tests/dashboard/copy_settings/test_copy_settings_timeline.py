@@ -169,6 +169,7 @@ def test_the_trader_and_a_change_under_way_lead_there_and_back(client: Client, q
     assert url(quiet, TIMELINE) in page(client.get(reverse("trader", args=[quiet.pk])))
     body = rules.to_body(quiet.trader_id, sized(9))
     change = SettingsChange.objects.create(trader=quiet, base=version, body=body, state="unknown")
+    assert url(quiet, TIMELINE) in page(client.get(url(quiet)))
     html = page(client.get(url(quiet, TIMELINE)))
     assert "A change is under way" in html and str(change.key) in html
 
