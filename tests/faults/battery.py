@@ -206,12 +206,13 @@ class Desk:
         newest = sorted(applied, key=lambda row: row.resolved_at)[-1:]
         asked_for = [json.dumps(row.body, sort_keys=True) for row in rows]
         false = [row for row in newest if not self.is_wanted_by(row, truth)]
-        explained = [row.body for row in applied]  # a change sent again by the person has the same body
+        # A change that the person sent again, or merged with an edit of the same field, asks for the same.
+        explained = [rules.from_body(row.body) for row in applied]
         missed = [
             row
             for row in rows
             if row.state in (State.NOT_SEEN, State.REJECTED, State.CONFLICT)
-            and row.body not in explained
+            and not any(rules.same(rules.from_body(row.body), other) for other in explained)
             and self.is_wanted_by(row, truth)
         ]
         return {
