@@ -25,6 +25,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if "time" in self.path:
             answer: object = {"serverTime": int(time.time() * 1000)}
+        elif "traderId=" not in self.path:
+            answer = {"uid": 1, "balances": [], "permissions": []}
         else:
             answer = ANSWERS[self.path.rpartition("traderId=")[2].partition("&")[0].encode()]
         body = json.dumps(answer).encode()
