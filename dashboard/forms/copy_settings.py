@@ -62,11 +62,14 @@ class SettingsForm:
         self.redraw = ""  # the section that a check answers as a whole: "rows", "unified" or none
         self.done = ""  # what an action did, in a sentence
         self.pasted: Pasted | None = None
+        self.untouched: CopySettings | None = None  # the settings that every text of the form comes from
         self._build()
 
     @classmethod
     def from_settings(cls, settings: CopySettings, **known) -> SettingsForm:
-        return cls(settings_typed(settings), base=settings, **known)
+        form = cls(settings_typed(settings), base=settings, **known)
+        form.untouched = settings
+        return form
 
     @classmethod
     def from_post(cls, post, **known) -> SettingsForm:
@@ -156,7 +159,10 @@ class SettingsForm:
 
     @property
     def table(self) -> Table:
-        return Table(self.cards, self.data, mode_typed(self.base, PER_SYMBOL, self.supported))
+        same = self.untouched is not None and self.untouched is self.base
+        return Table(
+            self.cards, self.data, self.data if same else mode_typed(self.base, PER_SYMBOL, self.supported)
+        )
 
     def _card(self, symbol: str) -> Block:
         block_id = f"s-{slug(symbol)}"
@@ -291,7 +297,9 @@ class SettingsForm:
     @property
     def unchanged(self) -> bool:
         """For a form without violations: whether it says what the exchange holds already."""
-        return not self.violations and self.base is not None and rules.same(self.base, self.settings())
+        if self.violations or self.base is None:
+            return False
+        return self.untouched is self.base or rules.same(self.base, self.settings())
 
     @property
     def problems(self) -> list[tuple[str, str, str]]:
