@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from statistics import median
 
-from .rules import PER_SYMBOL, CopySettings, TraceConfig
+from .rules import PER_SYMBOL, CopySettings, CustomLeverage, TraceConfig
 
 
 @dataclass(frozen=True)
@@ -45,25 +45,32 @@ def config_for(settings: CopySettings, symbol: str) -> TraceConfig | None:
     return settings.configs[0] if settings.configs else None
 
 
-def leverage_of(config: TraceConfig, typical: Typical) -> Decimal | None:
-    """The long leverage of a copy: as set, or the one lately used when it follows the trader."""
+def leverage_of(config: TraceConfig, typical: Typical, side: str = "long") -> Decimal | None:
+    """The leverage of a long (or short) copy: as set, or the one lately used when it follows the trader."""
     if config.leverage_type == "fixed":
-        return None if config.long_leverage is None else Decimal(config.long_leverage)
+        value = _of(side, config)
+        return None if value is None else Decimal(value)
     if config.leverage_type == "specify":
-        own = {item.symbol: item.long_leverage for item in config.custom_leverages}
+        own = {item.symbol: _of(side, item) for item in config.custom_leverages}
         first = next(iter(own.values()), None)
         value = own.get(typical.symbol, first)
         return None if value is None else Decimal(value)
     return typical.leverage
 
 
-def effect(settings: CopySettings, typical: Typical, base: CopySettings | None = None) -> Effect:
+def _of(side: str, holder: TraceConfig | CustomLeverage) -> int | None:
+    return holder.short_leverage if side == "short" else holder.long_leverage
+
+
+def effect(
+    settings: CopySettings, typical: Typical, base: CopySettings | None = None, side: str = "long"
+) -> Effect:
     """The typical copy under `settings`. For a multiple of the trader's order, the typical copy is taken to have
     been made under `base`: its margin grows with the multiple and shrinks with the leverage."""
     config = config_for(settings, typical.symbol)
     if config is None:
         return Effect(None, None, None, None, None)
-    leverage = leverage_of(config, typical)
+    leverage = leverage_of(config, typical, side)
     margin = _margin(config, leverage, typical, base)
     position = None if margin is None or leverage is None else margin * leverage
     lost = None if margin is None or not config.stop_loss else margin * config.stop_loss

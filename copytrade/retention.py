@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from .models import SettingsChange, SyncRun
+from .models import Alert, SettingsChange, SyncRun
 
 SPANS = {
     SyncRun: ("last_at", timedelta(days=30)),
+    # Read or not: what it was about is over or stands on the pages. The audit log is kept for good.
+    Alert: ("created_at", timedelta(days=180)),
 }
 # A review that was opened and never confirmed.
 DRAFTS = timedelta(days=7)

@@ -12,7 +12,7 @@ from kombu import Connection
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
-from . import changes, retention
+from . import alert_mail, alerts, changes, retention
 from .sync import run
 
 log = structlog.get_logger(__name__)
@@ -51,6 +51,18 @@ def proceed_with_change(change_id: int) -> str:
 def tidy() -> int:
     """Delete what has outlived its span; how many rows."""
     return retention.tidy()
+
+
+@shared_task(expires=20, soft_time_limit=100, time_limit=120)
+def watch() -> int:
+    """Raise and resolve alerts by what is stored; how many are new."""
+    return alerts.watch()
+
+
+@shared_task(expires=60, soft_time_limit=100, time_limit=120)
+def mail_alerts() -> int:
+    """Mail the alerts that nobody has been told yet; how many."""
+    return alert_mail.deliver()
 
 
 def hint_change(change_id: int, connection: Connection | None = None) -> bool:

@@ -27,6 +27,21 @@ def settings_of(version: SettingsVersion) -> rules.CopySettings:
     return rules.from_answer(version.answer)
 
 
+def wanted(change: SettingsChange) -> rules.CopySettings:
+    """What the exchange is to hold after this change: its body, with what the exchange fills in."""
+    return rules.apply_defaults(rules.from_body(change.body))
+
+
+def in_force(trader: Trader, when: datetime) -> SettingsVersion | None:
+    """The newest version first seen at or before `when`; None before the first reading."""
+    return trader.versions.filter(first_seen_at__lte=when).order_by("-first_seen_at", "-id").first()
+
+
+def certain(version: SettingsVersion, when: datetime) -> bool:
+    """Whether a reading after `when` still showed the version: else it may have been replaced unseen by then."""
+    return version.first_seen_at <= when <= version.last_seen_at
+
+
 def read(trader: Trader, client: ExchangeClient) -> SettingsVersion:
     """Fetch the settings of a trader and store them; the version now in force. Exchange errors pass through."""
     began = timezone.now()
@@ -51,7 +66,9 @@ def record(trader: Trader, items: list[dict], copy_enable: bool | None, began: d
             return last
         if last and last.first_seen_at > began:
             return last  # this reading is older than what is stored: it would bring the past back
-        change = _change_behind(trader, found, now) if found and last and last.fingerprint != mark else None
+        change = (
+            _change_behind(trader, found, last, now) if found and last and last.fingerprint != mark else None
+        )
         return SettingsVersion.objects.create(
             trader=trader,
             mode=found.mode if found else "",
@@ -83,18 +100,33 @@ def _author(last: SettingsVersion | None, change: SettingsChange | None) -> str:
     return SettingsVersion.Author.ME if change else SettingsVersion.Author.OUTSIDE
 
 
-def _change_behind(trader: Trader, found: rules.CopySettings, now: datetime) -> SettingsChange | None:
+def _change_behind(
+    trader: Trader, found: rules.CopySettings, last: SettingsVersion, now: datetime
+) -> SettingsChange | None:
     """Our own change that explains these settings, if any; one thought lost has then arrived late."""
     states = SettingsChange.State
     candidates = trader.changes.filter(
-        state__in=[states.SENDING, states.UNKNOWN, states.NOT_SEEN], sent_at__gte=now - LATE_ARRIVAL
+        state__in=[states.SENDING, states.UNKNOWN, states.NOT_SEEN, states.CONFLICT],
+        sent_at__gte=now - LATE_ARRIVAL,
     ).order_by("-sent_at")
     for change in candidates:
-        if change.accepted and change.state != states.NOT_SEEN:
+        under_way = change.state in (states.SENDING, states.UNKNOWN)
+        if change.accepted and under_way:
             return change  # the exchange took it a moment ago, even where it kept something else
-        if rules.same(rules.from_body(change.body), found):
-            SettingsChange.objects.filter(pk=change.pk, state=states.NOT_SEEN).update(
-                state=states.APPLIED, resolved_at=now, error_code="", error_message=""
-            )
+        if rules.same(wanted(change), found) and (under_way or _arrived_late(change, last, now)):
             return change
     return None
+
+
+def _arrived_late(change: SettingsChange, last: SettingsVersion, now: datetime) -> bool:
+    """Whether a change that was given up is what has just been read: it is then APPLIED after all.
+
+    One in conflict only where nothing else was read since it was sent: later, its settings are an edit made elsewhere.
+    """
+    states = SettingsChange.State
+    if change.state == states.CONFLICT and last.pk != change.base_id:
+        return False
+    late = SettingsChange.objects.filter(pk=change.pk, state=change.state)
+    return bool(
+        late.update(state=states.APPLIED, resolved_at=now, error_code="", error_message="", not_kept=[])
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 
 from allauth.account.adapter import get_adapter
 from allauth.account.authentication import get_authentication_records
@@ -14,7 +15,17 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from copytrade.models import Account, BadRecord, SettingsChange, SyncRun, TrackingOrder, Trader, User
+from copytrade.models import (
+    Account,
+    BadRecord,
+    ChangeGroup,
+    SettingsChange,
+    SettingsTemplate,
+    SyncRun,
+    TrackingOrder,
+    Trader,
+    User,
+)
 
 
 def person(request: HttpRequest) -> User:
@@ -44,6 +55,14 @@ def bad_records(request: HttpRequest) -> QuerySet[BadRecord]:
     return BadRecord.objects.filter(account__owner=person(request)).select_related("account")
 
 
+def templates(request: HttpRequest) -> QuerySet[SettingsTemplate]:
+    return SettingsTemplate.objects.filter(owner=person(request)).select_related("owner")
+
+
+def groups(request: HttpRequest) -> QuerySet[ChangeGroup]:
+    return ChangeGroup.objects.filter(owner=person(request)).select_related("owner")
+
+
 def account_read(request: HttpRequest, pk: int) -> Account:
     return get_object_or_404(accounts(request), pk=pk)
 
@@ -68,6 +87,14 @@ def order_read(request: HttpRequest, pk: int) -> TrackingOrder:
 def change_read(request: HttpRequest, pk: int) -> SettingsChange:
     mine = SettingsChange.objects.filter(trader__account__owner=person(request))
     return get_object_or_404(mine.select_related("trader", "trader__account", "author", "base"), pk=pk)
+
+
+def template_write(request: HttpRequest, pk: int) -> SettingsTemplate:
+    return get_object_or_404(templates(request), pk=pk)
+
+
+def group_write(request: HttpRequest, key: uuid.UUID) -> ChangeGroup:
+    return get_object_or_404(groups(request), key=key)
 
 
 def operator(request: HttpRequest) -> User:

@@ -15,7 +15,7 @@ from django.urls import reverse
 from copytrade import keys
 from copytrade.models import User
 
-from . import admission
+from . import admission, stepup
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -34,6 +34,13 @@ class AccountAdapter(DefaultAccountAdapter):
             raise ImmediateHttpResponse(HttpResponseRedirect(reverse("account_signup"))) from None
         request.session.pop(admission.SESSION_KEY, None)
         return user
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """On the way to sending under the operator's switch a password proves nothing, so it is not offered."""
+        methods = super().get_reauthentication_methods(user)
+        if not stepup.second_factor_demanded(self.request):
+            return methods
+        return [method for method in methods if method["id"] != "reauthenticate"] or methods
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         if settings.EMAIL_HOST or not settings.PRODUCTION:

@@ -60,7 +60,7 @@ task_routes = {
     f"copytrade.tasks.{name}": {"queue": queue}
     for queue, names in {
         "changes": ("tick", "wake", "proceed_with_change"),
-        "readings": ("read", "tidy"),
+        "readings": ("read", "tidy", "watch", "mail_alerts"),
     }.items()
     for name in names
 }
@@ -71,5 +71,7 @@ beat_schedule_filename = schedule_file()
 beat_max_loop_interval = 2
 beat_schedule = {
     "tick": {"task": "copytrade.tasks.tick", "schedule": 2.0, "options": {"expires": 10}},
+    "watch": {"task": "copytrade.tasks.watch", "schedule": 15.0, "options": {"expires": 15}},
+    "mail": {"task": "copytrade.tasks.mail_alerts", "schedule": 60.0, "options": {"expires": 60}},
     "tidy": {"task": "copytrade.tasks.tidy", "schedule": 6 * 3600.0, "options": {"expires": 600}},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +11,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
+from copytrade import alerts
+
+from . import stepup
 from .admission import nobody_yet
 
 THEMES = ("system", "light", "dark")
@@ -35,14 +39,16 @@ NAV: tuple[tuple[str, tuple[Place, ...]], ...] = (
             Place("traders", "Traders", ("trader", "copy_settings"), thumb="Traders", icon="people"),
             Place("open_orders", "Open orders", ("order",), thumb="Open", icon="list"),
             Place("history", "History", thumb="History", icon="clock"),
+            Place("templates", "Templates", ("template", "change_group")),
         ),
     ),
     (
         "Desk",
         (
             Place("connections", "Connections", ("connection",)),
+            Place("alerts", "Alerts"),
             Place("activity", "Activity"),
-            Place("security", "Security", ("mfa_", "usersessions_", "account_", "invitation")),
+            Place("security", "Security", ("mfa_", "usersessions_", "account_", "invitation", "audit")),
         ),
     ),
 )
@@ -54,6 +60,7 @@ def navigation(url_name: str) -> list[dict[str, Any]]:
     for title, places in NAV:
         rows = [
             {
+                "name": place.name,
                 "label": place.label,
                 "url": reverse(place.name),
                 "thumb": place.thumb,
@@ -77,6 +84,11 @@ def looks(request: HttpRequest) -> dict[str, str]:
     }
 
 
+def _alerts_waiting(request: HttpRequest) -> int:
+    user = getattr(request, "user", None)
+    return alerts.waiting(user) if user is not None and user.is_authenticated else 0
+
+
 def desk(request: HttpRequest) -> dict[str, Any]:
     match = request.resolver_match
     name = (match.url_name or "") if match else ""
@@ -85,5 +97,8 @@ def desk(request: HttpRequest) -> dict[str, Any]:
         "look": looks(request),
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),
+        "alerts_waiting": cache(lambda: _alerts_waiting(request)),
+        # On a page that asks for the proof before sending: the way back, and what it is for.
+        "proof_for": cache(lambda: stepup.asking_for(request)),
         "first_account": SimpleLazyObject(nobody_yet),
     }

@@ -1,55 +1,113 @@
-"""What the review and the outcome of a settings change show: differences, effect on one copy, warnings."""
+"""What the review and the outcome of a settings change show: differences, effect on one copy, warnings, columns."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from copytrade import effects, versions
+from copytrade import changes, effects, rules, versions
 from copytrade.models import SettingsChange, Trader
-from copytrade.rules import PER_SYMBOL, UNIFIED, CopySettings, from_body
+from copytrade.rules import CopySettings, from_body
 
-from .forms.examples import grouped
+from .cautions import cautions, covered
 from .forms.mode_switch import losses
 
 RECENT = 50
-GREW_BY_MORE_THAN = Decimal("1.5")
 UNDER_WAY = SettingsChange.OPEN_STATES
+State = SettingsChange.State
 
 
 def review(trader: Trader, change: SettingsChange) -> dict[str, Any]:
     """The context of the review page."""
     after = from_body(change.body)
     before = versions.understood(change.base.answer) if change.base else None
-    typical = effects.typical(_recent(trader))
+    recent = _recent(trader)
+    typical = effects.typical(recent)
     effect = _effect(before, after, typical)
     switched = before is not None and before.mode != after.mode
+    opened = trader.orders.filter(closed=False).values_list("symbol", flat=True)
     return {
         "trader": trader,
         "change": change,
         "after": after,
+        "symbols": len(covered(after)),
+        "seen": changes.body_mark(change),
         "typical": typical,
         "effect": effect,
         "effect_rows": _effect_rows(effect),
+        "untold": effect is not None and effect["after"].position is None,
         "staying": 0 if switched else max(_leaves(change.body) - len(change.differences), 0),
-        "lost": losses(before, _covered(after)) if switched and before else [],
-        "warnings": _warnings(trader, before, after, typical, effect),
+        "lost": losses(before, covered(after)) if switched and before else [],
+        "warnings": cautions(before, after, recent=recent, open_symbols=opened),
         "not_copied": change.base is not None and change.base.copy_enable is False,
-        "exact_body": json.dumps(change.body, indent=2, ensure_ascii=False),
+        "overtaken": _overtaken(trader, change),
+        "exact_body": exact(change.body),
     }
 
 
-def outcome(trader: Trader, change: SettingsChange) -> dict[str, Any]:
-    """The context of the outcome: live while it is not decided, then what was read back."""
+def outcome(
+    trader: Trader, change: SettingsChange, chosen: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The context of the outcome: live while it is not decided, then what was read back, then what to choose."""
+    under_way = change.state in UNDER_WAY
+    conflict = _conflict(change)
     return {
         "trader": trader,
         "change": change,
-        "under_way": change.state in UNDER_WAY,
-        "step": 3 if change.state in UNDER_WAY else 4,
+        "under_way": under_way,
+        "step": 3 if under_way else (4 if change.sent_at else 2),
+        "looks": len(changes.READ_BACK_AFTER),
         "staying": max(_leaves(change.body) - len(change.differences), 0),
-        "exact_body": json.dumps(change.body, indent=2, ensure_ascii=False),
+        "following": change.following.exclude(state=State.DRAFT).first(),
+        "theirs": conflict.theirs if conflict else None,
+        "columns": columns(conflict, chosen or {}),
+        "exact_body": exact(change.body),
     }
+
+
+def exact(body: dict) -> str:
+    """The body as it is sent, laid out to be read."""
+    return json.dumps(body, indent=2, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One setting in three columns. `name` is that of its radio buttons; `picked` is "mine", "theirs" or ""."""
+
+    row: rules.Row
+    name: str
+    picked: str
+
+    @property
+    def agreed(self) -> bool:
+        """Both changed it to the same: there is nothing to choose."""
+        return self.row.mine == self.row.theirs
+
+
+def columns(found: changes.Conflict | None, chosen: Mapping[str, str]) -> list[Column]:
+    """What was started from, what the exchange holds, and what was wanted; the side that changed is chosen."""
+    rows = found.rows if found else []
+    return [Column(row, f"pick:{row.path}", chosen.get(row.path) or row.default) for row in rows]
+
+
+def _conflict(change: SettingsChange) -> changes.Conflict | None:
+    """The three sides, or None where there is no conflict or one side cannot be understood."""
+    try:
+        return changes.conflict(change) if change.state == State.CONFLICT else None
+    except changes.ChangeRefused:
+        return None
+
+
+def _overtaken(trader: Trader, change: SettingsChange) -> list[rules.Difference]:
+    """What the exchange is known to hold otherwise than this draft was built on."""
+    newest = versions.latest(trader)
+    if newest is None or change.base is None or newest.fingerprint == change.base.fingerprint:
+        return []
+    base, theirs = versions.understood(change.base.answer), versions.understood(newest.answer)
+    return rules.differences(base, theirs) if base and theirs else []
 
 
 def _recent(trader: Trader) -> list[tuple]:
@@ -83,12 +141,6 @@ def _effect_rows(
     ]
 
 
-def _covered(settings: CopySettings) -> list[str]:
-    if settings.mode == PER_SYMBOL:
-        return [config.symbol for config in settings.configs if config.symbol]
-    return [name for config in settings.configs for name in config.symbols or ()]
-
-
 def _leaves(body: dict) -> int:
     """How many single settings a body carries."""
     configs = body.get("symbolTraceConfigs") or [body.get("unifiedTraceConfig", {})]
@@ -97,43 +149,3 @@ def _leaves(body: dict) -> int:
         count += sum(name not in ("symbol", "customLeverages") for name in config)
         count += 2 * len(config.get("customLeverages", ()))
     return count
-
-
-def _warnings(
-    trader: Trader,
-    before: CopySettings | None,
-    after: CopySettings,
-    typical: effects.Typical | None,
-    effect: dict[str, effects.Effect] | None,
-) -> list[str]:
-    found = []
-    if effect and typical and before:
-        found += _growth(effect, typical)
-    left_out = sorted(
-        set(trader.orders.filter(closed=False).values_list("symbol", flat=True)) - set(_covered(after))
-    )
-    if left_out and after.mode == UNIFIED:
-        found.append(
-            f"{', '.join(left_out)}: copies are open, and the symbol is no longer chosen. "
-            "They stay open; new ones are not copied."
-        )
-    return found
-
-
-def _growth(effect: dict[str, effects.Effect], typical: effects.Typical) -> list[str]:
-    before, after = effect["before"], effect["after"]
-    found = []
-    times = effects.growth(before, after)
-    if times is not None and times > GREW_BY_MORE_THAN and before.position and after.position:
-        found.append(
-            f"A typical copy of this trader would open {grouped(after.position)} USDT instead of "
-            f"{grouped(before.position)} USDT: {grouped(times, 1)} times the position."
-        )
-    if after.leverage is not None and after.leverage > typical.leverage:
-        found.append(
-            f"The leverage, {grouped(after.leverage)}x, is above what was usual: "
-            f"half of the last {typical.n} copies had {grouped(typical.leverage)}x or less."
-        )
-    if before.lost_at_stop is not None and after.lost_at_stop is None:
-        found.append("The stop loss goes: a copy can then lose its whole margin before it closes.")
-    return found

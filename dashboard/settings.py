@@ -225,6 +225,8 @@ MFA_TOTP_TOLERANCE = 1
 # Browsers hand passkeys to http://localhost; only there may the origin be without TLS.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
 USERSESSIONS_TRACK_ACTIVITY = True
+# Before settings are sent, a proof of who sits here must not be older than this (dashboard/stepup.py).
+SEND_PROOF_SECONDS = env.integer("SEND_PROOF_SECONDS", 600, lowest=30)
 
 EMAIL_HOST = env.text("EMAIL_HOST", "")
 EMAIL_PORT = env.integer("EMAIL_PORT", 587)
@@ -232,6 +234,10 @@ EMAIL_HOST_USER = env.text("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = env.boolean("EMAIL_USE_TLS", True)
 EMAIL_TIMEOUT = 10
+# What links in mail begin with: a task that writes one has no request to take it from.
+SITE_URL = env.text(
+    "SITE_URL", f"https://{ALLOWED_HOSTS[0]}" if PRODUCTION else "http://127.0.0.1:8000"
+).rstrip("/")
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "copydesk@localhost")
 # Without a mail server nothing is sent, and the pages say so; the desk itself needs none.
 EMAIL_BACKEND = (

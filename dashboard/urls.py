@@ -4,6 +4,9 @@ from django.urls import include, path
 
 from .views import (
     activity,
+    alerts,
+    audit,
+    changes,
     connections,
     copy_settings,
     failures,
@@ -13,7 +16,9 @@ from .views import (
     orders,
     overview,
     people,
+    presets,
     security,
+    timeline,
     traders,
 )
 
@@ -24,11 +29,30 @@ copying = [
     path("traders/<int:pk>/settings/", copy_settings.copy_settings, name="copy_settings"),
     path("traders/<int:pk>/settings/check/", copy_settings.check, name="copy_settings_check"),
     path("traders/<int:pk>/settings/review/", copy_settings.review, name="copy_settings_review"),
-    path("traders/<int:pk>/settings/change/<uuid:key>/", copy_settings.change, name="copy_settings_change"),
+    path("traders/<int:pk>/settings/timeline/", timeline.timeline, name="copy_settings_timeline"),
+    path("traders/<int:pk>/settings/restore/<int:version>/", timeline.restore, name="copy_settings_restore"),
+    path("traders/<int:pk>/settings/change/<uuid:key>/", changes.change, name="copy_settings_change"),
+    path(
+        "traders/<int:pk>/settings/change/<uuid:key>/resolve/", changes.resolve, name="copy_settings_resolve"
+    ),
+    path("traders/<int:pk>/settings/change/<uuid:key>/again/", changes.again, name="copy_settings_again"),
     path("orders/open/", orders.open_orders, name="open_orders"),
     path("orders/<int:pk>/", orders.order, name="order"),
     path("first-reading/", first_reading.first_reading, name="first_reading"),
     path("orders/history/", history.history, name="history"),
+]
+
+templates = [
+    path("templates/", presets.templates, name="templates"),
+    path("templates/save/", presets.save, name="template_save"),
+    path("templates/apply/", presets.apply, name="template_apply"),
+    path("templates/import/", presets.import_file, name="template_import"),
+    path("templates/changes/<uuid:key>/", presets.change_group, name="change_group"),
+    path("templates/traders/<int:pk>/export/", presets.export_trader, name="settings_export"),
+    path("templates/<int:pk>/", presets.template, name="template"),
+    path("templates/<int:pk>/rename/", presets.rename, name="template_rename"),
+    path("templates/<int:pk>/delete/", presets.delete, name="template_delete"),
+    path("templates/<int:pk>/export/", presets.export, name="template_export"),
 ]
 
 desk = [
@@ -40,6 +64,11 @@ desk = [
     path("connections/<int:pk>/writes/", connections.writes, name="connection_writes"),
     path("connections/<int:pk>/remove/", connections.remove, name="connection_remove"),
     path("activity/", activity.activity, name="activity"),
+    path("alerts/", alerts.alerts, name="alerts"),
+    path("alerts/read/", alerts.read_all, name="alerts_read"),
+    path("alerts/<int:pk>/read/", alerts.read, name="alert_read"),
+    path("security/audit/", audit.audit, name="audit"),
+    path("security/sending/", audit.policy, name="sending_policy"),
     path("security/", security.security, name="security"),
     path("security/zone/", security.zone, name="zone"),
     path("security/invitations/", security.invitations, name="invitations"),
@@ -57,7 +86,7 @@ entrance = [
     path("accounts/sessions/", include("allauth.usersessions.urls")),
 ]
 
-urlpatterns = copying + desk + entrance
+urlpatterns = copying + templates + desk + entrance
 
 handler400 = "dashboard.views.failures.bad_request"
 handler403 = "dashboard.views.failures.forbidden"

@@ -21,17 +21,24 @@ INTERACTIVE = {"-s", "--pdb", "--trace", "--capture=no"}  # these want one proce
 def test(arguments: list[str]) -> int:
     browser = chromium.find_or_install()
     say(f"Chromium: {browser}")
+    return on_fleeting_servers(pytest(arguments), {"CHROMIUM": browser})
+
+
+def pytest(arguments: list[str]) -> list[str]:
+    """The command that runs tests, on as many processes as the machine has."""
+    spread = [] if INTERACTIVE.intersection(arguments) else ["-n", str(max(2, min(4, os.cpu_count() or 2)))]
+    return desk.python("-m", "pytest", *spread, *arguments)
+
+
+def on_fleeting_servers(command: list[str], more: dict[str, str]) -> int:
+    """Run a command with a database and a broker that live only for it; `more` goes into its environment."""
     folder = Path(tempfile.mkdtemp(prefix="copydesk-test-"))
     servers = Servers(folder / "postgres", fleeting=True)
     supervisor = Supervisor(folder)
     try:
         servers.start(supervisor)
         supervisor.wait_until_ready(servers.last, START_SECONDS)
-        env = dict(os.environ) | servers.environment | {"CHROMIUM": browser}
-        spread = (
-            [] if INTERACTIVE.intersection(arguments) else ["-n", str(max(2, min(4, os.cpu_count() or 2)))]
-        )
-        command = desk.python("-m", "pytest", *spread, *arguments)
+        env = dict(os.environ) | servers.environment | more
         return supervisor.attend(subprocess.Popen(leashed(command, stop=signal.SIGINT, grace=20), env=env))
     except Stopped:
         return 130

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
@@ -16,6 +15,7 @@ from django.test import Client
 from copytrade.clients import limiter_at
 from copytrade.models import User
 from tests.support.sandbox_process import Sandbox
+from tests.support.signed_in import signed_in
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,18 +40,8 @@ def charlie(db: None) -> User:
 
 @pytest.fixture
 def client_of() -> Callable[[User], Client]:
-    """client_of(alice) is a browser in which alice signed in just now."""
-
-    def make(user: User) -> Client:
-        client = Client()
-        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-        session = client.session
-        session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
-        session["account_authentication_methods_user"] = str(user.pk)
-        session.save()
-        return client
-
-    return make
+    """client_of(alice) is a browser in which alice has just signed in by her password."""
+    return signed_in
 
 
 @pytest.fixture

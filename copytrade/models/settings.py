@@ -36,6 +36,38 @@ class SettingsVersion(models.Model):
         ordering = ["-first_seen_at", "-id"]
 
 
+class ChangeGroup(models.Model):
+    """Changes of several traders that were reviewed together, each sent and decided on its own."""
+
+    key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="Minted when the review is rendered.")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="change_groups"
+    )
+    label = models.CharField(max_length=120, help_text="What was done, in words: a template's name, say.")
+    refused = models.JSONField(
+        default=list, help_text="[[trader pk, sentence], ...]: where no draft came about."
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+
+class SettingsTemplate(models.Model):
+    """Settings under a name, to be applied to any trader. No trader id is in `body`."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="templates")
+    name = models.CharField(max_length=80)
+    body = models.JSONField(help_text="A POST body without traderId (rules.to_body).")
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="one_template_per_name")]
+
+
 class SettingsChange(models.Model):
     """One intended write. Recorded before the call, sent at most once, then read back."""
 
@@ -51,6 +83,24 @@ class SettingsChange(models.Model):
 
     OPEN_STATES = (State.CONFIRMED, State.SENDING, State.UNKNOWN)
 
+    class Origin(models.TextChoices):
+        EDIT = "edit", "edited"
+        RESTORE = "restore", "restored from an earlier version"
+        TEMPLATE = "template", "from a template"
+        COPY = "copy", "copied from another trader"
+        MERGE = "merge", "merged with a change made elsewhere"
+        IMPORT = "import", "imported"
+        DERISK = "derisk", "de-risk preset"
+        AGAIN = "again", "sent again"
+
+    origin = models.CharField(max_length=16, choices=Origin.choices, default=Origin.EDIT)
+    previous = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="following",
+        help_text="The change that this one repeats or merges.",
+    )  # fmt: skip
+    group = models.ForeignKey(
+        ChangeGroup, null=True, blank=True, on_delete=models.SET_NULL, related_name="changes"
+    )
     key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="Minted when the review is rendered.")
     trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="changes")
     author = models.ForeignKey(

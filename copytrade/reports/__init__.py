@@ -1,6 +1,7 @@
 """What the pages show, from the database alone: few queries each, however many rows.
 
-`freshness` how old the data is; `orders` open orders and history; `traders` summaries; `overview` the first page.
+`freshness` how old the data is; `orders` open orders and history; `traders` summaries; `overview` the first page;
+`timeline` the versions of a trader's settings.
 """
 
 from .freshness import Freshness, Reading, freshness
@@ -16,6 +17,7 @@ from .orders import (
     open_overview,
 )
 from .overview import Overview, Tile, overview
+from .timeline import Entry, timeline
 from .traders import (
     Reconciliation,
     TraderReport,
@@ -29,6 +31,7 @@ from .traders import (
 from .zones import day_start, zone_of
 
 __all__ = [
+    "Entry",
     "Filters",
     "Freshness",
     "Group",
@@ -52,6 +55,7 @@ __all__ = [
     "open_overview",
     "overview",
     "reconciliation",
+    "timeline",
     "trader_report",
     "trader_summary",
     "traders_table",

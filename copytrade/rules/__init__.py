@@ -9,6 +9,7 @@ Source: interface.md, "GET/POST /capi/v3/copy/follower/settings", and open-point
 from .checks import check_body
 from .compare import apply_defaults, canonical, fingerprint, same
 from .differences import Difference, described, differences
+from .merge import Row, Unchosen, merged, three_way
 from .numbers import number, plain
 from .types import (
     DEFAULT_LEVERAGE,
@@ -46,7 +47,9 @@ __all__ = [
     "CopySettings",
     "CustomLeverage",
     "Difference",
+    "Row",
     "TraceConfig",
+    "Unchosen",
     "Violation",
     "apply_defaults",
     "canonical",
@@ -56,9 +59,11 @@ __all__ = [
     "fingerprint",
     "from_answer",
     "from_body",
+    "merged",
     "number",
     "plain",
     "same",
+    "three_way",
     "to_answer",
     "to_body",
 ]

@@ -13,9 +13,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from copytrade import rules
 from copytrade.rules import PER_SYMBOL, UNIFIED, CopySettings, Violation
 
-from .copy_settings_blocks import SIDES, Block, LeverageRow, settings_typed, slug
+from .copy_settings_blocks import (
+    SIDES,
+    Block,
+    LeverageRow,
+    Typed,
+    mode_typed,
+    row_symbols,
+    settings_typed,
+    slug,
+)
 from .copy_settings_fields import LEVERAGES, SPECS, Field, Spec, with_unknown
 from .examples import examples
+from .pasted import Pasted, read
+from .per_symbol import ROWS_AT_MOST, Table, act, one
 from .typed import integer_sent
 
 
@@ -23,7 +34,8 @@ class SettingsForm:
     """The form of one trader's settings.
 
     `supported` are the copy-trading symbols, None when they are not known; `offered` further symbols to
-    choose from (seen in orders).
+    choose from (seen in orders). Only the chosen mode is built, and the other one when its fields are in `data`:
+    200 symbols are 2,000 inputs, which nobody asked for who edits unified settings.
     """
 
     def __init__(
@@ -35,7 +47,7 @@ class SettingsForm:
         offered: Iterable[str] = (),
         base: CopySettings | None = None,
     ):
-        self.data = dict(data)
+        self.data: Typed = dict(data)
         self.trader_id = trader_id
         self.supported = supported
         self.base = base
@@ -46,20 +58,62 @@ class SettingsForm:
         self.violations: list[Violation] = []
         self.errors: list[str] = []
         self.edited: list[Block] = []
+        self.unseen = False  # the chosen mode was proposed and not shown yet: nothing to review
+        self.redraw = ""  # the section that a check answers as a whole: "rows", "unified" or none
+        self.done = ""  # what an action did, in a sentence
+        self.pasted: Pasted | None = None
+        self.untouched: CopySettings | None = None  # the settings that every text of the form comes from
         self._build()
 
     @classmethod
     def from_settings(cls, settings: CopySettings, **known) -> SettingsForm:
-        return cls(settings_typed(settings, known.get("supported")), base=settings, **known)
+        form = cls(settings_typed(settings), base=settings, **known)
+        form.untouched = settings
+        return form
 
     @classmethod
     def from_post(cls, post, **known) -> SettingsForm:
-        """From a request's QueryDict. `fill_from` names the symbol whose card is copied to all others."""
+        """From a request's QueryDict, with what its button asks for: see per_symbol.py and pasted.py."""
         data = {name: post.getlist(name) for name in post}
-        source = post.get("fill_from", "")
-        for symbol in known.get("supported") or () if source else ():
-            data |= {f"{symbol}.{spec.name}": data.get(f"{source}.{spec.name}", [""]) for spec in SPECS}
-        return cls(data, **known)
+        supported, base, mode = known.get("supported"), known.get("base"), post.get("mode", "")
+        unseen = not _shown(data, mode, row_symbols(supported, base))
+        if unseen:
+            data = mode_typed(base, mode, supported) | data
+        form = cls(data, **known)
+        form.unseen = unseen
+        if unseen:
+            form.redraw = "rows" if mode == PER_SYMBOL else "unified"
+            return form
+        if one(data, "apply").startswith("paste"):
+            return form._with_pasted(take=one(data, "apply") == "paste-take", **known)
+        if "apply" in data or "fill_from" in data:
+            return form._with_action(**known)
+        return form
+
+    def _with_action(self, **known) -> SettingsForm:
+        new, sentence = act(self.table, self.data)
+        form = type(self)(self.data | new, **known) if new else self
+        form.redraw, form.done = "rows", sentence
+        return form
+
+    def _with_pasted(self, *, take: bool, **known) -> SettingsForm:
+        """Try the pasted values in a form of their own, so that the rules name the wrong cells; take over the rest."""
+        pasted = read(self.one("paste"), {card.symbol for card in self.cards})
+        tried = type(self)(self.data | {cell.name: [cell.text] for cell in pasted.cells}, **known)
+        tried.check()
+        fields = {item.name: item for card in tried.cards for item in card.fields}
+        good = {}
+        for cell in pasted.cells:
+            errors = fields[cell.name].errors
+            if errors:
+                where = f"Line {cell.line}, {cell.symbol}, {cell.spec.label.lower()} “{cell.text[:40]}”"
+                pasted.tell(cell.line, f"{where}: {' '.join(errors)} It is left out.")
+            elif cell.text != self.one(cell.name):
+                good[cell.name] = [cell.text]
+                pasted.preview.append((cell.symbol, cell.spec.label, self.one(cell.name), cell.text))
+        form = type(self)(self.data | good | {"paste": [""]}, **known) if take else self
+        form.pasted, form.redraw, pasted.took = pasted, "rows", take
+        return form
 
     def one(self, name: str) -> str:
         values = self.data.get(name) or [""]
@@ -78,29 +132,44 @@ class SettingsForm:
     # The page
 
     def _build(self) -> None:
+        with_rows = self.mode == PER_SYMBOL or _rows_in(self.data, self.supported)
+        with_unified = self.mode != PER_SYMBOL or "trace_type" in self.data
         self.unified = Block("", "u", [self._field(spec, "", "u", False) for spec in SPECS])
-        self.cards = [
-            Block(
-                symbol,
-                f"s-{slug(symbol)}",
-                [self._field(spec, f"{symbol}.", f"s-{slug(symbol)}", True) for spec in SPECS],
-            )
-            for symbol in self._card_symbols()
-        ]
-        self.leverages = [self._leverage_row(symbol) for symbol in self.offered]
-        for block in (self.unified, *self.cards):
-            self._explain(block)
-
-    def _card_symbols(self) -> list[str]:
-        """One card per copy-trading symbol, and one for each symbol that was read beside them: shown, not dropped."""
-        if self.supported is None:
-            return []
-        read = (
-            [c.symbol for c in self.base.configs if c.symbol]
-            if self.base and self.base.mode == PER_SYMBOL
+        self.cards = [self._card(symbol) for symbol in self._card_symbols()] if with_rows else []
+        self.leverages = (
+            [self._leverage_row(symbol) for symbol in self.offered]
+            if with_unified and not self.crowded
             else []
         )
-        return sorted({*self.supported, *read})
+        self.has_unified = with_unified
+        self._explain(self.unified)
+
+    @property
+    def has_rows(self) -> bool:
+        return bool(self.cards)
+
+    @property
+    def crowded(self) -> bool:
+        """More symbols than one form can carry: they are not listed, and this says so."""
+        return max(len(self.offered), len(self.supported or ())) > ROWS_AT_MOST
+
+    @property
+    def rows_at_most(self) -> int:
+        return ROWS_AT_MOST
+
+    @property
+    def table(self) -> Table:
+        same = self.untouched is not None and self.untouched is self.base
+        return Table(
+            self.cards, self.data, self.data if same else mode_typed(self.base, PER_SYMBOL, self.supported)
+        )
+
+    def _card(self, symbol: str) -> Block:
+        block_id = f"s-{slug(symbol)}"
+        return Block(symbol, block_id, [self._field(spec, f"{symbol}.", block_id, True) for spec in SPECS])
+
+    def _card_symbols(self) -> list[str]:
+        return [] if self.crowded else row_symbols(self.supported, self.base)
 
     def _field(self, spec: Spec, prefix: str, block_id: str, per_symbol: bool) -> Field:
         value = self.one(prefix + spec.name)
@@ -182,7 +251,7 @@ class SettingsForm:
         places = self._places()
         for violation in self.violations:
             self._place(violation, places)
-        return not self.violations
+        return not self.violations and not self.unseen
 
     def _places(self) -> dict[str, Field | Block]:
         """Body path -> the field or block that shows its message."""
@@ -215,7 +284,11 @@ class SettingsForm:
     def answer_for(self, element_id: str) -> None:
         """Choose the blocks whose notes a check answers: the edited one, or all of the mode after a switch."""
         blocks = self.cards if self.mode == PER_SYMBOL else [self.unified]
-        self.edited = [block for block in blocks if block.id == element_id] or blocks
+        self.edited = [block for block in blocks if block.id == element_id]
+        for block in self.edited:
+            self._explain(block)
+        if not self.edited and not self.redraw and element_id in ("mode", ""):
+            self.edited = [self.unified] if self.mode != PER_SYMBOL else []
 
     @property
     def edits_unified(self) -> bool:
@@ -224,7 +297,9 @@ class SettingsForm:
     @property
     def unchanged(self) -> bool:
         """For a form without violations: whether it says what the exchange holds already."""
-        return not self.violations and self.base is not None and rules.same(self.base, self.settings())
+        if self.violations or self.base is None:
+            return False
+        return self.untouched is self.base or rules.same(self.base, self.settings())
 
     @property
     def problems(self) -> list[tuple[str, str, str]]:
@@ -237,3 +312,14 @@ class SettingsForm:
             (item.id, row.symbol, m) for row in self.leverages for item in row.fields for m in item.errors
         ]
         return found
+
+
+def _rows_in(data: Mapping[str, list[str]], symbols: Iterable[str] | None) -> bool:
+    return any(f"{symbol}.trace_type" in data for symbol in symbols or ())
+
+
+def _shown(data: Mapping[str, list[str]], mode: str, symbols: Iterable[str]) -> bool:
+    """Whether the page that was posted had the fields of its mode: a mode that was just chosen has not."""
+    if mode == PER_SYMBOL:
+        return _rows_in(data, symbols)
+    return "trace_type" in data or mode != UNIFIED

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+
+from django.utils.safestring import SafeString
 
 from copytrade.rules import PER_SYMBOL, UNIFIED, CopySettings, TraceConfig
 
 from .copy_settings_fields import SPECS, Field
 from .mode_switch import propose
 from .typed import number_shown
+from .widgets import leverage_inputs
 
 Typed = dict[str, list[str]]
 SIDES = (("long", "longLeverage", "long_leverage"), ("short", "shortLeverage", "short_leverage"))
@@ -29,6 +33,18 @@ class LeverageRow:
     chosen: bool
     fields: list[Field]
 
+    @property
+    def note_id(self) -> str:
+        return f"lev-{slug(self.symbol)}-note"
+
+    @property
+    def inputs(self) -> SafeString:
+        return leverage_inputs(self.fields, self.note_id)
+
+    @property
+    def errors(self) -> list[str]:
+        return [message for item in self.fields for message in item.errors]
+
 
 @dataclass
 class Block:
@@ -43,9 +59,20 @@ class Block:
     def problems(self) -> int:
         return len(self.errors) + sum(len(item.errors) for item in self.fields)
 
-    @property
+    @cached_property
     def by_name(self) -> dict[str, Field]:
         return {item.spec.name: item for item in self.fields}
+
+    @property
+    def note_id(self) -> str:
+        return f"{self.id}-note"
+
+    @property
+    def wrong(self) -> list[tuple[str, str]]:
+        """Every message of the block as (id of the field, message); the id is empty for the block's own."""
+        return [("", message) for message in self.errors] + [
+            (item.id, message) for item in self.fields for message in item.errors
+        ]
 
     @property
     def summary(self) -> str:
@@ -61,17 +88,32 @@ def config_typed(config: TraceConfig, prefix: str) -> Typed:
     return {prefix + spec.name: [spec.read(config)] for spec in SPECS}
 
 
-def settings_typed(settings: CopySettings, supported: Sequence[str] | None) -> Typed:
-    """The inputs' texts for stored settings; the other mode is filled with what is proposed for it."""
+def settings_typed(settings: CopySettings) -> Typed:
+    """The inputs' texts for settings, in their own mode."""
     data: Typed = {"mode": [settings.mode]}
-    unified = settings if settings.mode == UNIFIED else propose(settings, UNIFIED, supported)
-    for config in unified.configs[:1]:
+    if settings.mode == PER_SYMBOL:
+        for config in settings.configs:
+            data |= config_typed(config, f"{config.symbol}.")
+        return data
+    for config in settings.configs[:1]:
         data |= config_typed(config, "")
         data["symbols"] = list(config.symbols or ())
         for item in config.custom_leverages:
             data[f"lev.{item.symbol}.long"] = [number_shown(item.long_leverage)]
             data[f"lev.{item.symbol}.short"] = [number_shown(item.short_leverage)]
-    by_symbol = settings if settings.mode == PER_SYMBOL else propose(settings, PER_SYMBOL, supported)
-    for config in by_symbol.configs:
-        data |= config_typed(config, f"{config.symbol}.")
     return data
+
+
+def mode_typed(settings: CopySettings | None, mode: str, supported: Sequence[str] | None) -> Typed:
+    """The inputs' texts of one mode: the settings themselves, or what is proposed for them in the other mode."""
+    if settings is None or mode not in (UNIFIED, PER_SYMBOL):
+        return {}
+    return settings_typed(propose(settings, mode, supported))
+
+
+def row_symbols(supported: Sequence[str] | None, base: CopySettings | None) -> list[str]:
+    """One row per copy-trading symbol, and one for each symbol that was read beside them: shown, not dropped."""
+    if supported is None:
+        return []
+    read = [c.symbol for c in base.configs if c.symbol] if base and base.mode == PER_SYMBOL else []
+    return sorted({*supported, *read})

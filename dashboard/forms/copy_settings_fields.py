@@ -130,7 +130,7 @@ LEVERAGES = ("long_leverage", "short_leverage")
 REQUIRED_BY_SYMBOL = ("max_hold", "take_profit", "stop_loss", "slippage", "margin_type", "leverage_type")
 
 
-@dataclass
+@dataclass(slots=True)
 class Field:
     """One input of the page: what was typed, what is wrong with it, and a worked example."""
 

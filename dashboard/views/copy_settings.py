@@ -1,4 +1,4 @@
-"""Copy settings of one trader: edit, review, send, read back."""
+"""Copy settings of one trader: the editor, its live checks, and the draft that comes of it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
 
 from copytrade import changes, rules, symbols, versions
 from copytrade.clients import NoKey
 from copytrade.exchange.errors import ExchangeError
-from copytrade.models import SettingsChange, SettingsVersion, Trader
+from copytrade.models import SettingsVersion, Trader
 from copytrade.rules import CopySettings, from_body
 from copytrade.vault import VaultError
-from dashboard import access, htmx, reviews
+from dashboard import access, htmx
 from dashboard.errors import Explained, explain
 from dashboard.forms.copy_settings import SettingsForm
 from dashboard.forms.mode_switch import losses
-
-State = SettingsChange.State
 
 
 @dataclass(frozen=True)
@@ -78,39 +76,6 @@ def review(request: HttpRequest, pk: int) -> HttpResponse:
         except changes.ChangeRefused as refused:
             context["refused"] = str(refused)
     return render(request, "copy_settings/form.html", context, status=422)
-
-
-@require_http_methods(["GET", "POST"])
-def change(request: HttpRequest, pk: int, key: Any) -> HttpResponse:
-    """One change: its review while it is a draft, its outcome, live, once it was sent."""
-    trader = access.trader_write(request, pk)
-    found = get_object_or_404(trader.changes.select_related("base", "author", "trader__account"), key=key)
-    refused = ""
-    if request.method == "POST":
-        refused = _send(request, found)
-        if not refused:
-            return redirect("copy_settings_change", pk=trader.pk, key=found.key)
-    if found.state == State.DRAFT:
-        context = reviews.review(trader, found) | {"refused": refused}
-        return render(request, "copy_settings/review.html", context, status=409 if refused else 200)
-    return htmx.render(
-        request, "copy_settings/outcome.html", reviews.outcome(trader, found), partial="outcome"
-    )
-
-
-def _send(request: HttpRequest, found: SettingsChange) -> str:
-    """Confirm and send, at most once; a sentence when it was refused before anything was sent."""
-    stopped = found.base is not None and found.base.copy_enable is False
-    if stopped and request.POST.get("not_copying") != "understood":
-        return (
-            "This trader is not copied now. Tick the box to say that you know what that may mean, then send."
-        )
-    try:
-        confirmed = changes.confirm(found, request.POST.get("key", ""))
-    except changes.ChangeRefused as error:
-        return str(error)
-    changes.send(confirmed.pk)
-    return ""
 
 
 def _read(trader: Trader) -> Reading:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseServerError
 from django.shortcuts import render
@@ -13,7 +15,14 @@ from django.views.decorators.http import require_safe
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return render(request, "errors/400.html", status=400)
+    """What cannot be read. A form above the limits of settings.py is told so: 413."""
+    too_large = isinstance(exception, (TooManyFieldsSent, RequestDataTooBig))
+    limits = {
+        "fields": settings.DATA_UPLOAD_MAX_NUMBER_FIELDS,
+        "kb": settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1024,
+    }
+    context = {"too_large": too_large, "limits": limits}
+    return render(request, "errors/400.html", context, status=413 if too_large else 400)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

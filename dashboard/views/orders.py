@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from copytrade import reports
+from copytrade import fills, reports, rules, versions
 from copytrade.models import TrackingOrder
 from dashboard import access, htmx
 from dashboard.filters import open_filters
@@ -84,8 +84,21 @@ def order(request: HttpRequest, pk: int) -> HttpResponse:
         "extras": list(found.extras.items()),
         "revisions": list(found.revisions.all()),
         "freshness": reports.freshness(found.account, ["history" if found.closed else "open"]),
+        **_settings_then(found),
     }
     return render(request, "orders/order.html", context)
+
+
+def _settings_then(found: TrackingOrder) -> dict[str, object]:
+    """The settings in force when this copy opened, in words, and where its fill differs from them."""
+    then = versions.in_force(found.trader, found.open_time) if found.open_time else None
+    settings = versions.understood(then.answer) if then else None
+    return {
+        "then": then,
+        "certain": bool(then and found.open_time and versions.certain(then, found.open_time)),
+        "then_words": rules.described(settings) if settings else [],
+        "deviations": fills.deviations(found, settings) if settings else [],
+    }
 
 
 def _lines(found: TrackingOrder, fields: tuple) -> list[tuple[str, object, str]]:

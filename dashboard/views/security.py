@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,14 +14,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from copytrade import audit
 from copytrade.models import Invitation
-from dashboard import access, admission
+from dashboard import access, admission, stepup
 from dashboard.forms.people import InvitationForm, ZoneForm
 
 
 @require_GET
 def security(request: HttpRequest) -> HttpResponse:
     person = access.person(request)
+    stepup.returned(request)  # back from the proof for the operator's switch
     types = list(Authenticator.objects.filter(user=person).values_list("type", flat=True))
     context = {
         "totp": Authenticator.Type.TOTP in types,
@@ -28,6 +31,9 @@ def security(request: HttpRequest) -> HttpResponse:
         "codes": Authenticator.Type.RECOVERY_CODES in types,
         "sessions": UserSession.objects.filter(user=person).count(),
         "invitations": _invitations(request) if person.is_operator else None,
+        "second_factor_for_sending": audit.policy().second_factor_for_sending,
+        "proof_minutes": settings.SEND_PROOF_SECONDS // 60,
+        "waiting": "" if stepup.waiting(request) == request.get_full_path() else stepup.waiting(request),
         "form": InvitationForm(),
         "zone_form": ZoneForm(initial={"zone": person.zone}),
         "gains": (("green", "Green"), ("red", "Red"), ("muted", "Plain")),

@@ -12,7 +12,7 @@
   document.addEventListener("htmx:oobAfterSwap", (event) => {
     if (event.detail.target?.classList.contains("note")) mark(event.detail.target);
   });
-  document.addEventListener("htmx:afterSettle", () => document.querySelectorAll(".settings .note").forEach(mark));
+  document.addEventListener("htmx:afterSettle", () => document.querySelectorAll("#u .field > .note").forEach(mark));
 
   document.addEventListener("click", (event) => {
     const link = event.target.closest(".problems a");
@@ -20,6 +20,10 @@
     const target = document.getElementById(link.hash.slice(1));
     if (!target) return;
     event.preventDefault();
+    const hidden = target.closest("[hidden]");
+    if (hidden) hidden.hidden = false;
+    const opener = target.closest("tbody")?.querySelector(".open");
+    if (opener) opener.checked = true;
     const card = target.closest("details");
     if (card) card.open = true;
     target.scrollIntoView({ block: "center" });

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings as django_settings
-from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
@@ -17,6 +16,7 @@ from copytrade.models import User
 from ops import chromium
 from tests.support.desk_worker import DeskWorker
 from tests.support.sandbox_process import Sandbox
+from tests.support.signed_in import signed_in
 from tests.support.watched_page import Watch
 
 DESKTOP: ViewportSize = {"width": 1280, "height": 900}
@@ -63,8 +63,7 @@ class Desk:
 
     def sign_in(self, page: Page, user: User) -> None:
         """Give the page's browser a session of this user, without going through the form."""
-        client = Client()
-        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        client = signed_in(user)
         name = django_settings.SESSION_COOKIE_NAME
         page.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": self.url}])
 

@@ -32,6 +32,9 @@ POST_ONLY = {
     "invitation_withdraw",
     "copy_settings_check",
     "zone",
+    "alert_read",
+    "alerts_read",
+    "sending_policy",
 }
 
 

@@ -18,7 +18,8 @@ from copytrade.models import Account, SyncJob, User
 from tests.support.ledger_rows import account_of, closed_copy, open_copy, trader_of, version_of
 
 pytestmark = pytest.mark.django_db
-FRAME = 7  # queries of every page: the session, its user, and the list of sessions that is kept up to date
+# Queries of every page: the session, its user, the list of sessions that is kept up to date, the alerts that wait.
+FRAME = 8
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from html import unescape
 from django.test import Client
 from django.urls import reverse
 
-from copytrade import rules, symbols, versions
+from copytrade import changes, rules, symbols, versions
 from copytrade.clients import client_for
 from copytrade.models import Account, SettingsChange, Trader, User
 from tests.support.ledger_rows import UNIFIED, trader_of, version_of
@@ -50,15 +50,33 @@ def form_of(client: Client, trader: Trader) -> dict[str, list[str]]:
     return typed(client.get(url(trader)).content.decode())
 
 
+def switched(client: Client, trader: Trader, mode: str) -> dict[str, list[str]]:
+    """The form after the other mode was chosen and shown, as a browser without JavaScript gets it."""
+    answer = client.post(url(trader, "copy_settings_check"), form_of(client, trader) | {"mode": [mode]})
+    return typed(answer.content.decode())
+
+
 def review(client: Client, trader: Trader, **changed: str | list[str]) -> object:
     data = form_of(client, trader) | {name.replace("__", "."): value for name, value in changed.items()}
     return client.post(url(trader, "copy_settings_review"), data)
 
 
-def confirm(client: Client, trader: Trader, **more: str) -> object:
+def press_send(client: Client, trader: Trader, **more: str) -> object:
+    """Send the review of the newest change as a browser would: key and mark as the page shows them."""
     change = SettingsChange.objects.latest("pk")
     where = reverse("copy_settings_change", args=[trader.pk, change.key])
-    return client.post(where, {"key": str(change.key)} | more, follow=True)
+    fields = {"key": str(change.key), "seen": changes.body_mark(change)}
+    return client.post(where, fields | more, follow=True)
+
+
+def confirm(client: Client, trader: Trader, **more: str) -> object:
+    """Send it, let the worker do its part, and look at the page again."""
+    change = SettingsChange.objects.latest("pk")
+    answer = press_send(client, trader, **more)
+    if answer.status_code != 200:
+        return answer
+    changes.proceed(change.pk)
+    return client.get(reverse("copy_settings_change", args=[trader.pk, change.key]))
 
 
 def held(sandbox: Sandbox, trader: Trader) -> rules.CopySettings:

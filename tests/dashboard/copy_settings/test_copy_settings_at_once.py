@@ -11,6 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
+from copytrade.changes import body_mark, proceed
 from copytrade.models import Account, SettingsChange, SettingsVersion, Trader, User
 from tests.dashboard.copy_settings.steps import form_of, former_id, held, review, url, writes
 from tests.support.sandbox_process import Sandbox
@@ -37,10 +38,17 @@ def all_at_once(*presses: Callable[[], int]) -> list[int]:
 
 
 def pressing(client_of: Callable[[User], Client], change: SettingsChange) -> Callable[[], int]:
-    """A browser with this change's review open, ready to press Send."""
+    """A browser with this change's review open, ready to press Send, and the worker that this wakes."""
     client = client_of(change.trader.account.owner)
     where = reverse("copy_settings_change", args=[change.trader_id, change.key])
-    return lambda: client.post(where, {"key": str(change.key)}).status_code
+    fields = {"key": str(change.key), "seen": body_mark(change)}
+
+    def press() -> int:
+        status = client.post(where, fields).status_code
+        proceed(change.pk)
+        return status
+
+    return press
 
 
 def drafted(client: Client, trader: Trader, value: str) -> SettingsChange:

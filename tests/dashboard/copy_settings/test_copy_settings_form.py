@@ -16,6 +16,7 @@ from tests.dashboard.copy_settings.steps import (
     page,
     review,
     stored,
+    switched,
     typed,
     url,
 )
@@ -131,25 +132,31 @@ def test_a_per_symbol_form_sends_one_config_for_every_symbol(
     assert now["BTCUSDT"].max_hold == 777
 
 
-def test_one_card_can_be_copied_to_all_symbols(client: Client, per_symbol: Trader) -> None:
-    data = form_of(client, per_symbol) | {"BTCUSDT.trace_value": "0.33", "fill_from": "BTCUSDT"}
-    filled = typed(client.post(url(per_symbol, "copy_settings_check"), data).content.decode())
-    assert {value[0] for name, value in filled.items() if name.endswith(".trace_value")} == {"0.33"}
+def test_one_row_can_be_filled_down_to_all_rows_below_it(client: Client, per_symbol: Trader) -> None:
+    names = sorted(symbols.supported("sandbox") or ())
+    data = form_of(client, per_symbol) | {f"{names[2]}.trace_value": "0.33", "fill_from": names[2]}
+    answer = client.post(url(per_symbol, "copy_settings_check"), data)
+    filled = typed(answer.content.decode())
+    assert [filled[f"{name}.trace_value"] for name in names[2:]] == [["0.33"]] * len(names[2:])
+    assert [filled[f"{name}.trace_value"] for name in names[:2]] != [["0.33"]] * 2
+    assert f"The values of {names[2]} are now in {len(names) - 3} rows below it." in page(answer)
 
 
 def test_from_unified_to_per_symbol_and_back(client: Client, trader: Trader, sandbox: Sandbox) -> None:
-    data = {
-        f"{name}__{field}": value
+    rows = {
+        f"{name}.{field}": value
         for name in symbols.supported("sandbox") or ()
         for field, value in FULL.items()
     }
-    answer = review(client, trader, mode="per_symbol", **data)
+    data = switched(client, trader, "per_symbol") | rows
+    answer = client.post(url(trader, "copy_settings_review"), data)
     assert answer.status_code == 302, page(answer)[:3000]
     html = page(client.get(answer.headers["Location"]))
     assert "The mode changes." in html and "each symbol its own" in html
     confirm(client, trader)
     assert held(sandbox, trader).mode == "per_symbol"
-    assert review(client, trader, mode="unified").status_code == 302
+    back = switched(client, trader, "unified")
+    assert client.post(url(trader, "copy_settings_review"), back).status_code == 302
     confirm(client, trader)
     assert held(sandbox, trader).mode == "unified"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 
@@ -18,8 +19,10 @@ from tests.dashboard.copy_settings.steps import (
     former_id,
     held,
     page,
+    press_send,
     review,
     stored,
+    switched,
     typed,
     url,
     writes,
@@ -46,7 +49,7 @@ def test_the_review_says_what_changes_what_stays_and_the_exact_request(
     assert '"traceValue": "400"' in html and f'"traderId": {trader.trader_id}' in html
     assert "acts on new copies only" in html or "act on new copies only" in html
     assert "would open 4 000 USDT instead of" in html, "risk grows by more than half"
-    assert "above what was usual: half of the last 3 copies had 5x or less." in html
+    assert "Long leverage 10x: above what was used. The last 3 copies of this trader had 5x at most" in html
 
 
 def test_a_symbol_with_open_copies_that_is_left_out_is_warned_of(client: Client, trader: Trader) -> None:
@@ -90,6 +93,75 @@ def test_another_key_sends_nothing(client: Client, trader: Trader, sandbox: Sand
     answer = confirm(client, trader, key="00000000-0000-0000-0000-000000000000")
     assert answer.status_code == 409 and "This review is out of date." in page(answer)
     assert writes(sandbox) == 0
+
+
+def test_a_page_confirms_and_a_worker_sends(client: Client, trader: Trader, sandbox: Sandbox) -> None:
+    review(client, trader, trace_value="321")
+    html = page(press_send(client, trader))
+    assert writes(sandbox) == 0, "the request of a page sends nothing to the exchange"
+    assert "Confirmed, waiting to be sent" in html and 'hx-trigger="every 1s"' in html
+    assert re.search(r"<noscript>.*?Look again.*?</noscript>", html)
+    changes.proceed(SettingsChange.objects.get().pk)
+    assert writes(sandbox) == 1
+
+
+@pytest.mark.parametrize("seen", ["", "0" * 64])
+def test_a_review_of_another_body_sends_nothing(
+    client: Client, trader: Trader, sandbox: Sandbox, seen: str
+) -> None:
+    review(client, trader, trace_value="321")
+    answer = press_send(client, trader, seen=seen)
+    assert answer.status_code == 409 and "not what this change would send" in page(answer)
+    assert SettingsChange.objects.get().state == State.DRAFT
+
+
+def test_the_body_under_the_same_key_is_refused_once_it_is_another(client: Client, trader: Trader) -> None:
+    review(client, trader, trace_value="321")
+    change = SettingsChange.objects.get()
+    reviewed = changes.body_mark(change)
+    change.body["unifiedTraceConfig"]["traceValue"] = "999"
+    change.save()
+    assert press_send(client, trader, seen=reviewed).status_code == 409
+
+
+def test_of_two_tabs_one_sends_and_the_other_is_told(
+    client: Client, trader: Trader, sandbox: Sandbox
+) -> None:
+    review(client, trader, trace_value="321")
+    press_send(client, trader)
+    review(client, trader, trace_value="654")
+    answer = press_send(client, trader)
+    assert answer.status_code == 409 and "Another change for this trader is under way" in page(answer)
+    for change in SettingsChange.objects.all():
+        changes.proceed(change.pk)
+    assert writes(sandbox) == 1 and held(sandbox, trader).configs[0].trace_value == 321
+
+
+def test_a_review_that_was_overtaken_says_so_before_it_is_sent(client: Client, trader: Trader) -> None:
+    answer = review(client, trader, trace_value="321")
+    elsewhere(trader, "111")
+    changes.read_settings(trader)
+    html = page(client.get(answer.headers["Location"]))
+    assert "were changed after this review was made" in html and "111 USDT" in html
+
+
+def test_the_tick_is_still_there_after_the_review_was_refused(
+    client: Client, account: Account, sandbox: Sandbox
+) -> None:
+    former = Trader.objects.create(account=account, trader_id=former_id(sandbox), name="Former", copied=False)
+    client.get(url(former))
+    review(client, former, trace_value="44")
+    html = page(press_send(client, former, not_copying="understood", seen="x"))
+    assert re.search(r'name="not_copying" value="understood" required checked', html)
+
+
+def test_a_change_that_found_its_settings_in_force_says_that_nothing_was_sent(
+    client: Client, trader: Trader, sandbox: Sandbox
+) -> None:
+    review(client, trader, trace_type="amount", trace_value="111")
+    elsewhere(trader, "111")
+    html = page(confirm(client, trader))
+    assert "Already in force: nothing was sent" in html
 
 
 def test_what_the_exchange_refuses_is_told_and_nothing_changes(
@@ -187,8 +259,7 @@ def test_two_hundred_symbols_are_checked_and_lost_none(client: Client, alice: Us
     names = [f"S{number:03}USDT" for number in range(200)]
     CopySymbols.objects.create(venue="sandbox", symbols=names, source="operator")
     trader = stored(alice, symbols=tuple(names[:3]))
-    data = form_of(client, trader) | {
-        "mode": "per_symbol",
+    data = switched(client, trader, "per_symbol") | {
         "S199USDT.max_hold": "9",
         "S198USDT.slippage": "x",
     }

@@ -1,0 +1,47 @@
+"""Who did what that matters, and what the operator demands before money is moved."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from .accounts import Account
+from .traders import Trader
+
+
+class AuditEntry(models.Model):
+    """One deed of a person at this desk. Never changed, never without a date; no secret is in it."""
+
+    class Action(models.TextChoices):
+        SEND = "send", "settings sent"
+        RESTORE = "restore", "restore prepared"
+        TEMPLATE_USED = "template_used", "template used"
+        TEMPLATE_SAVED = "template_saved", "template saved"
+        TEMPLATE_DELETED = "template_deleted", "template deleted"
+        IMPORTED = "imported", "settings imported"
+        EXPORTED = "exported", "settings exported"
+        POLICY = "policy", "operator's policy changed"
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="audit_entries"
+    )
+    at = models.DateTimeField(default=timezone.now)
+    action = models.CharField(max_length=32, choices=Action.choices)
+    account = models.ForeignKey(Account, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    trader = models.ForeignKey(Trader, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    subject = models.CharField(
+        max_length=200, help_text="In words, readable when the rows it names are gone."
+    )
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["user", "-at"], name="audit_by_user")]
+
+
+class DeskPolicy(models.Model):
+    """The operator's switches: one row, made when it is first needed."""
+
+    second_factor_for_sending = models.BooleanField(default=False)
+    changed_at = models.DateTimeField(auto_now=True)

@@ -1,0 +1,66 @@
+"""The tables that ./run faults and ./run bench write into the documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ops import bench, faults
+from ops.children import Failure
+
+from .conftest import ROOT
+
+
+def run(scenario: str, seed: int = 1, **more: Any) -> dict[str, Any]:
+    facts = {
+        "most": 1.0,
+        "unknown": 1,
+        "ends": ["applied"],
+        "false_applied": 0,
+        "against_truth": 0,
+        "bodies": 1,
+    }
+    return {"scenario": scenario, "seed": seed} | facts | more
+
+
+@pytest.mark.parametrize(("words", "seeds"), [([], 5), (["--seeds", "3"], 3), (["--seeds=12"], 12)])
+def test_the_number_of_seeds_is_read(words: list[str], seeds: int) -> None:
+    assert faults.asked(words) == seeds
+
+
+@pytest.mark.parametrize(
+    "words", [["3"], ["--seeds"], ["--seeds", "0"], ["--seeds", "-1"], ["--seeds=٣٣٣٣٣"], ["--seed", "3"]]
+)
+def test_nonsense_for_seeds_is_refused_in_a_sentence(words: list[str]) -> None:
+    with pytest.raises(Failure):
+        faults.asked(words)
+
+
+def test_the_table_has_a_line_per_scenario_with_the_worst_of_its_runs() -> None:
+    lines = faults.table(
+        [
+            run("two tabs", 2, most=0),
+            run("two tabs", ends=["applied", "conflict", "draft"]),
+            run("double click"),
+        ]
+    )
+    assert lines[2:] == [
+        "| double click | 1 | 1 | 1 | 1 APPLIED | 0 |",
+        "| two tabs | 2 | 1 | 2 | 2 APPLIED, 1 CONFLICT | 0 |",
+    ]
+    assert "at most 1 per confirmed change" in faults.summed([run("a"), run("b")], 1, 2.0)
+
+
+def test_the_documents_have_the_marks_and_a_table_between_them() -> None:
+    page = (ROOT / "docs" / "reliability.md").read_text()
+    again = faults.replaced(page, ["| new |"])
+    assert "| new |" in again and faults.replaced(again, ["| new |"]) == again
+    page = (ROOT / "docs" / "performance.md").read_text()
+    for name in bench.BENCHES:
+        again = bench.replaced(page, name, "| new |")
+        assert "| new |" in again and bench.replaced(again, name, "| new |") == again
+    with pytest.raises(Failure, match="marks"):
+        faults.replaced("a page without marks", [])
+    with pytest.raises(Failure, match="bench settings"):
+        bench.bench(["everything"])
