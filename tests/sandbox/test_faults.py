@@ -172,7 +172,7 @@ class TestLost:
         time.sleep(0.1)
         started = time.monotonic()
         answer(follower.get(TRADERS))
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 15
         exchange.clear_faults()  # lets the held calls go
         for thread in held:
             thread.join(3)

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from copytrade.exchange import Credentials, ExchangeClient, Roots
 
+HUNG = 30.0  # seconds: what has not ended by then does not end by its deadline of less than one
 KEY, SECRET, PASSPHRASE = "k-visible-nowhere", "s-visible-nowhere", "p-visible-nowhere"
 Reply = bytes | Callable[[socket.socket], None]
 

@@ -22,6 +22,7 @@ from copytrade.exchange.limits import LocalLimiter
 
 from .samples import LEAST, sample
 from .scripted import (
+    HUNG,
     KEY,
     PASSPHRASE,
     SECRET,
@@ -198,7 +199,7 @@ def test_the_whole_call_ends_by_its_deadline(reply):
         began = time.monotonic()
         with pytest.raises(Unreachable, match="no answer in time"):
             server.client(deadline=0.6).my_traders()
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < HUNG
 
 
 def test_a_slow_answer_within_the_deadline_is_read():

