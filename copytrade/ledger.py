@@ -221,7 +221,7 @@ def _overwrite(rows: list[TrackingOrder]) -> None:
         TrackingOrder.objects.bulk_create(
             rows,
             update_conflicts=True,
-            unique_fields=["account", "tracking_no"],
+            unique_fields=["account", "tracking_no", "generation"],
             update_fields=[*COLUMNS, "trader", "closed", "missing_since"],
         )
 

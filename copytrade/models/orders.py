@@ -11,14 +11,19 @@ from .traders import Trader
 
 
 class TrackingOrder(models.Model):
-    """A copy follower tracking order (interface.md), one row per (account, trackingNo).
+    """A copy follower tracking order (interface.md), one row per (account, trackingNo, generation).
 
     `closed` is set by a history record alone; absence from the open list only sets `missing_since`.
+    `generation` is 0 unless the exchange used the number again for another order: see ledger.py.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="orders")
     trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="orders")
     tracking_no = models.BigIntegerField()
+    generation = models.BigIntegerField(
+        default=0,
+        help_text="Told from the order's own unchanging fields, so that any order of reading agrees.",
+    )
     trader_name = models.CharField(max_length=200, blank=True)
     symbol = models.CharField(max_length=64)
     position_side = models.CharField(max_length=32)
@@ -49,12 +54,22 @@ class TrackingOrder(models.Model):
     missing_since = models.DateTimeField(
         null=True, help_text="Gone from the open list, not yet in the history."
     )
+    lost_since = models.DateTimeField(
+        null=True, help_text="LOST_WINDOW: gone, looked for in all of the history there is, and not there."
+    )
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["account", "tracking_no"], name="one_row_per_order")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "tracking_no", "generation"], name="one_row_per_generation"
+            )
+        ]
         indexes = [
             models.Index(fields=["account", "closed", "-close_time", "-tracking_no"], name="order_history"),
             models.Index(fields=["trader", "closed", "-close_time", "-tracking_no"], name="order_by_trader"),
+            models.Index(
+                fields=["account", "open_time"], condition=models.Q(closed=False), name="order_open"
+            ),
         ]
 
 
@@ -81,6 +96,14 @@ class BadRecord(models.Model):
     first_seen_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField(default=timezone.now)
     times = models.PositiveIntegerField(default=1)
+    tried_with = models.CharField(
+        max_length=32,
+        blank=True,
+        help_text="The reader's version that last failed on it; another one tries again.",
+    )
+    read_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a later version could read it after all."
+    )
 
     class Meta:
         constraints = [

@@ -32,9 +32,20 @@ class Trader(models.Model):
     left_at = models.DateTimeField(null=True, blank=True)
     settings_read_at = models.DateTimeField(null=True, blank=True)
     extras = models.JSONField(default=dict)
+    summaries_stale_since = models.DateTimeField(
+        null=True, blank=True, help_text="A result changed since the period summaries were made."
+    )
 
     class Meta:
         ordering = ["name", "trader_id"]
+        indexes = [
+            models.Index(
+                fields=["summaries_stale_since"],
+                condition=models.Q(summaries_stale_since__isnull=False),
+                name="stale_summaries",
+            ),
+            models.Index(fields=["trader_id"], name="followers_of_trader"),
+        ]
         constraints = [models.UniqueConstraint(fields=["account", "trader_id"], name="one_row_per_trader")]
 
     def __str__(self) -> str:

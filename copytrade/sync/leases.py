@@ -13,14 +13,12 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from copytrade.models import Account, SyncJob
 
-# How long a hint (a message on its way to a worker) keeps the tick from sending another.
-HINT = timedelta(seconds=15)
 # Readings of one account at the same time. Fewer than a worker has processes, so that an account whose
 # exchange hangs leaves some to the others.
 AT_ONCE = 3
@@ -45,9 +43,8 @@ def claim(job_id: int, *, force: bool = False, now: datetime | None = None) -> S
         rows = rows.filter(due_at__lte=now)
     with transaction.atomic():
         if not force and _account_is_busy(job_id, now):
-            rows.update(hinted_until=None)  # the next tick offers it again
             return None
-        taken = rows.update(lease_token=token, lease_until=now + lease, due_at=now + lease, hinted_until=None)
+        taken = rows.update(lease_token=token, lease_until=now + lease, due_at=now + lease)
     if not taken:
         return None
     return SyncJob.objects.select_related("account__owner").get(pk=job_id)
@@ -85,27 +82,11 @@ def release(job: SyncJob, due_at: datetime, **fields: object) -> bool:
 
 
 def take_due(now: datetime | None = None, limit: int = 500) -> list[int]:
-    """Jobs that nobody is at and nobody was told of, oldest first; they count as told of for a while.
-
-    Any number of callers at once share the due jobs out between them (SKIP LOCKED).
-    """
+    """Jobs that are due and that nobody is at, oldest first."""
     now = now or timezone.now()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            UPDATE copytrade_syncjob SET hinted_until = %(until)s
-            WHERE id IN (
-                SELECT job.id FROM copytrade_syncjob job JOIN copytrade_account account ON account.id = job.account_id
-                WHERE job.due_at <= %(now)s
-                  AND (job.lease_until IS NULL OR job.lease_until < %(now)s)
-                  AND (job.hinted_until IS NULL OR job.hinted_until < %(now)s)
-                  AND account.state <> %(refused)s
-                ORDER BY job.due_at LIMIT %(limit)s FOR UPDATE OF job SKIP LOCKED
-            ) RETURNING id, due_at
-            """,
-            {"now": now, "until": now + HINT, "refused": Account.State.REFUSED, "limit": limit},
-        )
-        return [row[0] for row in sorted(cursor.fetchall(), key=lambda row: row[1])]
+    free = Q(lease_until=None) | Q(lease_until__lt=now)
+    rows = SyncJob.objects.filter(free, due_at__lte=now).exclude(account__state=Account.State.REFUSED)
+    return list(rows.order_by("due_at").values_list("pk", flat=True)[:limit])
 
 
 def make_due(account: Account, *kinds: str) -> None:

@@ -253,7 +253,7 @@ def test_a_failing_account_does_not_delay_another(account: Account, alice: User,
         alice, label="Other", venue="sandbox", key="readonly-key", secret="readonly-secret", passphrase="sandbox"
     )  # fmt: skip
     began = timezone.now()
-    SyncJob.objects.update(due_at=began, hinted_until=None)
+    SyncJob.objects.update(due_at=began)
     sandbox.fault("*", "code", code=-1142, times=0, key="follower-key")
     due = run.run_due()
     assert len(due) == 8
@@ -263,7 +263,6 @@ def test_a_failing_account_does_not_delay_another(account: Account, alice: User,
     assert all(job.last_error and job.due_at > began for job in failing)
     account.jobs.update(due_at=timezone.now() + timedelta(hours=1))
     for _ in range(20):  # what is due from now on is the healthy one's alone
-        SyncJob.objects.update(hinted_until=None)
         for job_id in run.run_due():
             assert SyncJob.objects.get(pk=job_id).account_id == healthy.pk
             run.run_job(job_id)

@@ -1,0 +1,63 @@
+"""Sums of the ledger, kept beside it: per day for the charts and totals, per period for what hangs on order.
+
+Rows are derived: each can be made again from the orders, and is held against them (copytrade/rollups.py).
+Money is exact, in USDT. Only closed copies with a result and both times count (reports/copies.py).
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from .accounts import Account
+from .fields import NumericField
+from .traders import Trader
+
+
+class DayResult(models.Model):
+    """Closed copies of one (account, trader, day of closing, symbol). Days are those of the owner's zone."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="day_results")
+    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="day_results")
+    day = models.DateField()
+    symbol = models.CharField(max_length=64)
+    n = models.PositiveIntegerField(help_text="Closed copies.")
+    wins = models.PositiveIntegerField(help_text="Net above 0.")
+    losses = models.PositiveIntegerField(help_text="Net below 0.")
+    net = NumericField(help_text="Sum of netProfit.")
+    gross = NumericField(help_text="Sum of realizedPnl.")
+    won = NumericField(help_text="Sum of net above 0.")
+    lost = NumericField(help_text="Sum of net below 0, as a number above 0.")
+    open_fees = NumericField(help_text="Sum of openFee.")
+    margin = NumericField(help_text="Sum of openMarginAmount.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["trader", "day", "symbol"], name="one_result_per_day_and_symbol")
+        ]
+        indexes = [models.Index(fields=["account", "day"], name="results_of_account")]
+
+
+class PeriodSummary(models.Model):
+    """The summary of one (account, trader, period): what the traders table and the overview show.
+
+    `period` is a key of rollups.PERIODS ("7", "30", "90", "365", "all"); it ends with `as_of`, a day of the
+    owner's zone, today included. `figures` holds the order-dependent figures of statistics.Summary by their
+    names there: decimals as text, None where undefined.
+    """
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="summaries")
+    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="summaries")
+    period = models.CharField(max_length=8)
+    as_of = models.DateField()
+    closed_copies = models.PositiveIntegerField(default=0)
+    net = NumericField()
+    net_before = NumericField(help_text="Net of what closed before the period: added to the capital base.")
+    figures = models.JSONField(default=dict)
+    spark = models.JSONField(
+        default=list, help_text="Cumulative net at most 40 copies, oldest first, as text."
+    )
+    computed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["trader", "period"], name="one_summary_per_period")]
+        indexes = [models.Index(fields=["account", "period"], name="summaries_of_account")]
