@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 from .errors import Malformed
 from .jsontext import plain, to_text
-from .kinds import BadValue, Note, shown
+from .kinds import ODD, BadValue, Note, quick, shown
 
 R = TypeVar("R")
 
@@ -52,25 +53,54 @@ def wire_names(record: type) -> dict[str, str]:
     return {f.metadata["wire"]: f.name for f in dataclasses.fields(record) if "wire" in f.metadata}
 
 
+class Plan:
+    """How a kind of record is read, worked out once for all records of that kind.
+
+    A page of 100 orders has 2,400 values, nearly all of them just as the interface says: those take the quick way
+    of their kind (kinds.py), and only the odd ones the tolerant way with its notes.
+    """
+
+    def __init__(self, record: type) -> None:
+        self.record = record
+        marked = [field for field in dataclasses.fields(record) if "wire" in field.metadata]
+        self.fields = tuple(
+            (field.name, meta["wire"], quick(meta["kind"], meta["required"]), meta)
+            for field in marked
+            for meta in [field.metadata]
+        )
+        self.known = frozenset(field.metadata["wire"] for field in marked)
+
+    def read(self, raw: dict[str, Any], note: Note) -> Any:
+        """One record. Raises BadValue, naming the field."""
+        values: dict[str, Any] = {"drift": []}
+        for field, name, usual, meta in self.fields:
+            value = usual(raw.get(name))
+            values[field] = _read(meta, raw, note) if value is ODD else value
+        values["extras"] = {} if raw.keys() <= self.known else self._extras(raw, note)
+        # What __init__ of a frozen dataclass does one attribute after the other, at a third of the time.
+        made: Any = object.__new__(self.record)
+        made.__dict__.update(values)
+        return made
+
+    def _extras(self, raw: dict[str, Any], note: Note) -> dict[str, Any]:
+        extras = {key: plain(value) for key, value in raw.items() if key not in self.known}
+        for key in extras:
+            note(f"{key}: not in the interface")
+        return extras
+
+
+plan_of = cache(Plan)
+
+
 def decode(record: type[R], raw: Any, note: Note) -> R:
     """One record from its JSON object. Raises BadValue, naming the field."""
     if not isinstance(raw, dict):
         raise BadValue(f"{shown(raw)} is not an object")
-    values: dict[str, Any] = {}
-    known: set[str] = set()
-    for field in dataclasses.fields(record):  # type: ignore[arg-type]
-        name = field.metadata.get("wire")
-        if name is None:
-            continue
-        known.add(name)
-        values[field.name] = _read(field.metadata, raw, note)
-    extras = {key: plain(value) for key, value in raw.items() if key not in known}
-    for key in extras:
-        note(f"{key}: not in the interface")
-    return record(**values, extras=extras)  # type: ignore[call-arg]
+    return plan_of(record).read(raw, note)  # type: ignore[arg-type, no-any-return]
 
 
 def _read(meta: Any, raw: dict[str, Any], note: Note) -> Any:
+    """The tolerant way of one field."""
     name = meta["wire"]
     if name not in raw and not meta["absent"] and not meta["required"]:
         note(f"{name}: missing")
@@ -102,7 +132,8 @@ def decode_each(record: type[R], items: list[Any], drift: Drift) -> tuple[list[R
         notes: list[str] = []
         try:
             good.append(decode(record, raw, notes.append))
-            drift.update(notes)
+            if notes:
+                drift.update(notes)
         except BadValue as reason:
             bad.append(BadRecord(to_text(raw), str(reason)))
     return good, bad

@@ -20,6 +20,7 @@ INT32 = range(-(2**31), 2**31)
 LAST_MS = 253402300799999  # the end of year 9999
 _DIGITS = re.compile(r"-?[0-9]{1,20}\Z")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?\Z")
+_USUAL_NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?\Z")  # within MAX_DIGITS by its form
 
 
 class BadValue(ValueError):
@@ -149,3 +150,58 @@ def shown(value: Any) -> str:
     """The value as JSON, short enough for a sentence."""
     said = to_text(value)
     return said if len(said) <= 60 else said[:57] + "..."
+
+
+# --- the quick way ------------------------------------------------------------------------------------------
+# For a value just as the interface says: the same as its kind would read, or ODD, and then the kind itself decides.
+
+ODD: Any = object()
+Quick = Callable[[Any], Any]
+
+
+def quick(kind: Callable[[Any, Note], Any], required: bool) -> Quick:
+    """The quick way of a kind; for one that has none everything is odd. None is never given where it may not be."""
+    return _QUICK.get(kind, _always_odd) if kind is not money or not required else _always_odd
+
+
+def _always_odd(value: Any) -> Any:
+    return ODD
+
+
+def _usual_long(value: Any) -> Any:
+    return value if type(value) is int and -(2**63) <= value < 2**63 else ODD
+
+
+def _usual_integer(value: Any) -> Any:
+    return value if type(value) is int and -(2**31) <= value < 2**31 else ODD
+
+
+def _usual_money(value: Any) -> Any:
+    if type(value) is not str:
+        return ODD
+    if _USUAL_NUMBER.match(value):
+        return Decimal(value)
+    return ODD if value else None
+
+
+def _usual_text(value: Any) -> Any:
+    return value if type(value) is str and "\x00" not in value else ODD
+
+
+def _usual_moment(value: Any) -> Any:
+    return EPOCH + timedelta(0, 0, 0, value) if type(value) is int and 0 < value <= LAST_MS else ODD
+
+
+def _usual_moment_text(value: Any) -> Any:
+    return _usual_moment(int(value)) if type(value) is str and _DIGITS.match(value) else ODD
+
+
+_QUICK: dict[Callable[[Any, Note], Any], Quick] = {
+    long: _usual_long,
+    loose_long: _usual_long,
+    integer: _usual_integer,
+    money: _usual_money,
+    text: _usual_text,
+    moment: _usual_moment,
+    moment_text: _usual_moment_text,
+}
