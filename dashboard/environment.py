@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import ipaddress
 import os
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -88,6 +90,69 @@ def exchange_root(name: str, default: str) -> str:
             f"{name} must be an https:// address and a host, nothing more; http:// only to this machine."
         )
     return value
+
+
+class Hidden(str):
+    """A text with a password in it: settings pages and logs that print it by repr() show nothing of it."""
+
+    def __repr__(self) -> str:
+        return "'…'"
+
+
+def egress(name: str) -> dict[str, dict[str, str]]:
+    """{name: {"source": ip} or {"proxy": url} or {}} from `a=source:127.0.0.2,b=proxy:http://host:3128,c=direct`.
+
+    Unset or empty: one called "default", which leaves from wherever the system sends it.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for item in names(name, "default=direct") or ["default=direct"]:
+        called, _, value = item.partition("=")
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", called) or called in found:
+            raise ImproperlyConfigured(
+                f"{name}: each address needs a name of its own, of small letters, digits and hyphens, "
+                "as in a=source:192.0.2.10,b=proxy:http://proxy:3128."
+            )
+        kind, _, where = value.partition(":")
+        found[called] = _way(name, called, kind, where)
+    ways = [tuple(way.items()) for way in found.values()]
+    if len(set(ways)) < len(ways):
+        raise ImproperlyConfigured(
+            f"{name} names the same address twice. The exchange counts it once, so the desk must, too."
+        )
+    return found
+
+
+def _way(name: str, called: str, kind: str, where: str) -> dict[str, str]:
+    """One entry. Its words are not repeated when they are wrong: a proxy's address may hold a password."""
+    if (kind, where) == ("direct", ""):
+        return {}
+    if kind == "source":
+        try:
+            address = ipaddress.ip_address(where)
+        except ValueError:
+            address = None
+        if address is None or address.is_unspecified or address.is_multicast:
+            raise ImproperlyConfigured(
+                f"{name}: {called}=source: must be followed by an IP address of this machine."
+            )
+        return {"source": str(address)}
+    if kind == "proxy" and _is_proxy(where):
+        return {"proxy": Hidden(where.rstrip("/"))}
+    raise ImproperlyConfigured(
+        f"{name}: {called} must be direct, source:<IP address> or proxy:http://<user>:<password>@<host>:<port>; "
+        "in user and password, characters other than letters and digits are written as %40 and so on."
+    )
+
+
+def _is_proxy(url: str) -> bool:
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        return False
+    more = parts.path.strip("/") or parts.query or parts.fragment or (parts.password and not parts.username)
+    plain = url.isascii() and url.isprintable() and " " not in url and "\\" not in url
+    return parts.scheme == "http" and bool(parts.hostname) and bool(port) and not more and plain
 
 
 def check_vault_keys(value: str) -> None:

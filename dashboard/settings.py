@@ -265,6 +265,8 @@ VENUES = {
 }
 if PRODUCTION and not env.boolean("COPYDESK_SANDBOX", False):
     del VENUES["sandbox"]
+# The addresses that calls leave from, by name; accounts are spread over them (copytrade/egress.py).
+EGRESS = env.egress("COPYDESK_EGRESS")
 # Seconds for one call, waiting included; and after how many a silent worker's job is given to another.
 EXCHANGE_DEADLINE = env.integer("EXCHANGE_DEADLINE", 20, lowest=1)
 SYNC_LEASE_SECONDS = env.integer("SYNC_LEASE_SECONDS", 60, lowest=2)

@@ -10,6 +10,7 @@ import io
 import socket
 import threading
 import time
+from dataclasses import dataclass, field
 from http.client import HTTPResponse
 from typing import Any
 
@@ -18,6 +19,18 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 CONNECT_SECONDS = 5.0  # for each address
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way out: by which of the machine's addresses, or through which proxy (http://user:password@host:port).
+
+    `name` is what an error calls it. The proxy's address may hold a password: it is in no repr and no error.
+    """
+
+    name: str = "default"
+    source: str | None = None
+    proxy: str | None = field(default=None, repr=False)
 
 
 class Call(threading.local):
