@@ -1,0 +1,22 @@
+"""The desk's Celery application with what a scenario asks for by environment: `celery -A tests.faults.stack_app worker`.
+
+STACK_VISIBILITY  seconds after which an unacknowledged message is given out again (usually 150)
+STACK_CLOCK       seconds by which the clock of these processes is wrong
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+if shift := float(os.environ.get("STACK_CLOCK", "0")):
+    import time_machine
+
+    time_machine.travel(time.time() + shift, tick=True).start()
+
+from dashboard.celery import app
+
+if seconds := float(os.environ.get("STACK_VISIBILITY", "0")):
+    app.conf.broker_transport_options |= {"visibility_timeout": seconds}
+
+__all__ = ["app"]
