@@ -3,13 +3,14 @@ from .alerts import Alert
 from .audit import AuditEntry, DeskPolicy
 from .orders import BadRecord, OrderRevision, TrackingOrder
 from .people import DataKey, Invitation, User
-from .rollups import DayResult, PeriodSummary
+from .rollups import AccountDay, DayResult, PeriodDetail, PeriodSummary
 from .settings import ChangeGroup, CopySymbols, SettingsChange, SettingsTemplate, SettingsVersion
 from .sync import Chore, CoverageGap, DataIssue, SyncJob, SyncRun
-from .traders import Trader, TraderDay
+from .traders import Trader, TraderDay, TraderNote
 
 __all__ = [
     "Account",
+    "AccountDay",
     "Alert",
     "AuditEntry",
     "BadRecord",
@@ -24,6 +25,7 @@ __all__ = [
     "DeskPolicy",
     "Invitation",
     "OrderRevision",
+    "PeriodDetail",
     "PeriodSummary",
     "SettingsChange",
     "SettingsTemplate",
@@ -33,5 +35,6 @@ __all__ = [
     "TrackingOrder",
     "Trader",
     "TraderDay",
+    "TraderNote",
     "User",
 ]

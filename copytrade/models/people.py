@@ -13,6 +13,13 @@ class User(AbstractUser):
     is_operator = models.BooleanField(default=False)
     is_demo = models.BooleanField(default=False)
     zone = models.CharField(max_length=64, default="UTC", help_text="Time zone for days and times shown.")
+    here_since = models.DateTimeField(null=True, blank=True, help_text="When this visit began.")
+    last_here_at = models.DateTimeField(null=True, blank=True, help_text="The last page of this visit.")
+    was_here_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="The last page of the visit before: what is newer is new to this person.",
+    )
 
 
 class Invitation(models.Model):

@@ -61,3 +61,47 @@ class PeriodSummary(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["trader", "period"], name="one_summary_per_period")]
         indexes = [models.Index(fields=["account", "period"], name="summaries_of_account")]
+
+
+class AccountDay(models.Model):
+    """All closed copies of an account on one day of its owner's zone: the sum of its DayResults."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="days")
+    day = models.DateField()
+    n = models.PositiveIntegerField()
+    wins = models.PositiveIntegerField()
+    losses = models.PositiveIntegerField()
+    net = NumericField()
+    gross = NumericField()
+    won = NumericField()
+    lost = NumericField()
+    open_fees = NumericField()
+    margin = NumericField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["account", "day"], name="one_sum_per_account_and_day")]
+
+
+class PeriodDetail(models.Model):
+    """What a trader's page draws for a period, made together with its PeriodSummary.
+
+    Each is JSON with numbers as text: `curve` [[ms, cumulative net, drawdown], ...] at most 2,000 points that keep
+    every visible peak; `margin` [[ms, margin in use], ...] the same; `breakdowns` {by: [row, ...]} as
+    statistics.breakdown; `scatter` [[hours held, net, order key], ...] at most 500; `costs` the split of the cost
+    gap; `previous` the figures of the period before, for comparison.
+    """
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="details")
+    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="details")
+    period = models.CharField(max_length=8)
+    as_of = models.DateField()
+    curve = models.JSONField(default=list)
+    margin = models.JSONField(default=list)
+    breakdowns = models.JSONField(default=dict)
+    scatter = models.JSONField(default=list)
+    costs = models.JSONField(default=dict)
+    previous = models.JSONField(default=dict)
+    computed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["trader", "period"], name="one_detail_per_period")]

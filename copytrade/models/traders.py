@@ -64,3 +64,15 @@ class TraderDay(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["trader", "day"], name="one_balance_per_day")]
+
+
+class TraderNote(models.Model):
+    """What a person wrote down about a trader, for a day: shown on the page and on its time axis."""
+
+    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="notes")
+    day = models.DateField(help_text="The day that the note is about, in the owner's zone.")
+    text = models.CharField(max_length=2000)
+    written_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-day", "-id"]
