@@ -1,4 +1,4 @@
-"""The desk's Celery application with what a scenario asks for by environment: `celery -A tests.faults.stack_app worker`.
+"""The desk's Celery application with what a scenario asks for by environment: `celery -A tests.faults.stack_app ...`.
 
 STACK_VISIBILITY  seconds after which an unacknowledged message is given out again (usually 150)
 STACK_CLOCK       seconds by which the clock of these processes is wrong

@@ -1,4 +1,4 @@
-"""The judge of the reading battery sees what it is there for: each planted wrong is named, and a right ledger passes."""
+"""The judge of the reading battery sees what it is there for: each planted wrong is named, a right ledger passes."""
 
 from __future__ import annotations
 
