@@ -9,11 +9,12 @@ from functools import lru_cache
 from django.conf import settings
 from django.utils import timezone
 
-from . import keys
-from .exchange.calls import Roots
+from . import egress, keys, meters
+from .exchange.calls import Observed, Roots, pool_of
 from .exchange.client import ExchangeClient
 from .exchange.errors import Malformed, Rejected, Unreachable
 from .exchange.limits import RedisLimiter
+from .exchange.operations import CONTRACT
 from .exchange.signing import Credentials
 from .models import Account, Credential
 
@@ -44,10 +45,19 @@ def client_for(account: Account, *, interactive: bool = False) -> ExchangeClient
     venue = settings.VENUES.get(account.venue)
     if venue is None:
         raise NoKey(f"The venue '{account.venue}' of this connection is not configured here any more.")
+    name = egress.of(account.pk)
+    limiter = limiter_at(settings.REDIS_URL, name)
+
+    def counted(call: Observed) -> None:
+        if not limiter.away:  # a Redis that does not answer has been waited for once already
+            meters.count(name, call.operation, call.result, call.weight, call.seconds, venue=account.venue)
+
     return ExchangeClient(
         Roots(spot=venue["spot"], contract=venue["contract"]),
         _credentials(account),
-        limiter=limiter_at(settings.REDIS_URL),
+        limiter=limiter,
+        way=egress.way(name),
+        observer=counted,
         deadline=settings.EXCHANGE_DEADLINE,
         interactive=interactive,
         clock_offset_ms=account.clock_offset_ms,
@@ -107,10 +117,15 @@ def refuse(account: Account) -> None:
     account.save(update_fields=["state", "state_reason", "state_since"])
 
 
-@lru_cache(maxsize=2)
-def limiter_at(redis_url: str) -> RedisLimiter:
-    """The request budget that all processes of this machine share, counted in this Redis."""
-    return RedisLimiter.from_url(redis_url)
+@lru_cache(maxsize=64)
+def limiter_at(redis_url: str, name: str = egress.DEFAULT) -> RedisLimiter:
+    """The request budget of an egress address, which all processes share, counted in this Redis."""
+    return RedisLimiter.from_url(redis_url, name)
+
+
+def pool(venue: str, root: str = CONTRACT) -> str:
+    """The name by which a limiter knows an address root of a venue; a KeyError when it is not configured."""
+    return pool_of(root, settings.VENUES[venue][root])
 
 
 def _credentials(account: Account) -> Credentials:

@@ -10,16 +10,26 @@ import ipaddress
 import json
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from . import outcomes, signing
-from .errors import ExchangeError, LocalRefusal, Malformed, RateLimited, Rejected, Unreachable
+from .connections import Way
+from .errors import (
+    ExchangeError,
+    LocalRefusal,
+    Malformed,
+    OutcomeUnknown,
+    RateLimited,
+    Rejected,
+    Unauthorized,
+    Unreachable,
+)
 from .kinds import EPOCH
-from .limits import Limiter
+from .limits import Grant, Limiter
 from .operations import CONTRACT, SERVER_TIME, SERVER_TIME_WEIGHT, SPOT, Operation
 from .signing import Credentials
 from .transport import Reply, TransportFailure, shared
@@ -86,6 +96,18 @@ class Clock:
         return EPOCH + timedelta(milliseconds=self.ms())
 
 
+@dataclass(frozen=True)
+class Observed:
+    """One call as it went, for whoever counts: `result` is "ok", "refused <code>", "rate_limited" (the exchange's
+    429), "limit_here" (ours, nothing sent), "unreachable", "outcome_unknown", "malformed" or "broken_off".
+    `weight` as sent; `seconds` from sending to the decoded answer."""
+
+    operation: str
+    result: str
+    weight: int
+    seconds: float
+
+
 class Caller:
     """What every method of the client goes through."""
 
@@ -98,7 +120,8 @@ class Caller:
         *,
         deadline: float,
         interactive: bool,
-        source_address: str | None,
+        way: Way,
+        observer: Callable[[Observed], None] | None,
     ) -> None:
         self.roots = roots
         self.clock = clock
@@ -106,7 +129,8 @@ class Caller:
         self.interactive = interactive
         self._credentials = credentials
         self._limiter = limiter
-        self._transport = shared(source_address)
+        self._transport = shared(way)
+        self._observer = observer
 
     def call(self, operation: Operation, parameters: dict[str, Any]) -> Any:
         """The decoded JSON of a successful call; raises the errors of errors.py."""
@@ -134,22 +158,67 @@ class Caller:
             time.sleep(pause)
 
     def _once(self, operation: Operation, target: str, body: str, until: float) -> Any:
-        pool = self._pool(operation.root)
-        if operation.orders_10s:
-            account = self._account()
-            self._limiter.acquire_orders(account, operation.orders_10s, timeout=until - time.monotonic())
-        self._limiter.acquire(pool, operation.weight, self.interactive, timeout=until - time.monotonic())
+        grants = self._granted(operation, until)
         headers = signing.headers(self._credentials, self.clock.ms(), operation.method, target, body)
         if body:
             headers |= JSON_TYPE
         left = until - time.monotonic()
         # A read may be tried again, so one lost answer must not eat the whole deadline.
         seconds = left if not operation.retry_safe else max(left / 2, min(left, 2.0))
-        reply = self._send(operation, target, headers, body, seconds)
-        self._limiter.observe(pool, reply.headers)
-        if operation.orders_10s:
-            self._limiter.observe_orders(self._account(), reply.headers)
-        return self._read(operation, pool, reply)
+        return self._asked(operation, target, headers, body, seconds, grants)
+
+    def _granted(self, operation: Operation, until: float) -> list[Grant]:
+        """Wait for leave to send. Raises RateLimited when there is none in time."""
+        grants: list[Grant] = []
+        try:
+            if operation.orders_10s:
+                left = until - time.monotonic()
+                grants.append(
+                    self._limiter.acquire_orders(self._account(), operation.orders_10s, timeout=left)
+                )
+            left = until - time.monotonic()
+            pool = self._pool(operation.root)
+            grants.append(self._limiter.acquire(pool, operation.weight, self.interactive, timeout=left))
+        except RateLimited as error:
+            self._settle(grants, {})
+            self._tell(operation, _word(error), 0, 0.0)
+            raise
+        return grants
+
+    def _asked(
+        self,
+        operation: Operation,
+        target: str,
+        headers: dict[str, str],
+        body: str,
+        seconds: float,
+        grants: list[Grant],
+    ) -> Any:
+        """Send, tell limiter and observer how it went, and read the answer."""
+        began, result = time.monotonic(), "broken_off"
+        told_headers: Mapping[str, str] = {}
+        try:
+            try:
+                reply = self._send(operation, target, headers, body, seconds)
+                told_headers = reply.headers
+            finally:
+                self._settle(grants, told_headers)
+            data = self._read(operation, self._pool(operation.root), reply)
+            result = "ok"
+        except ExchangeError as error:
+            result = _word(error)
+            raise
+        finally:
+            self._tell(operation, result, operation.weight, time.monotonic() - began)
+        return data
+
+    def _settle(self, grants: list[Grant], headers: Mapping[str, str]) -> None:
+        for grant in grants:
+            self._limiter.settle(grant, headers)
+
+    def _tell(self, operation: Operation, result: str, weight: int, seconds: float) -> None:
+        if self._observer:
+            self._observer(Observed(operation.name, result, weight, seconds))
 
     def _send(
         self, operation: Operation, target: str, headers: dict[str, str], body: str, seconds: float
@@ -187,7 +256,6 @@ class Caller:
 
     def server_time_ms(self, root: str, seconds: float) -> int:
         """Server time of a root; public, unsigned, weight 1."""
-        self._limiter.acquire(self._pool(root), SERVER_TIME_WEIGHT, self.interactive, timeout=seconds)
         operation = Operation(
             "server_time",
             "GET",
@@ -199,9 +267,8 @@ class Caller:
             "one",
             "open-points, Signing",
         )
-        reply = self._send(operation, operation.path, {}, "", seconds)
-        self._limiter.observe(self._pool(root), reply.headers)
-        data = self._read(operation, self._pool(root), reply)
+        grants = self._granted(operation, time.monotonic() + seconds)
+        data = self._asked(operation, operation.path, {}, "", seconds, grants)
         value = data.get("serverTime") if isinstance(data, dict) else None
         if isinstance(value, str) and value.isdigit() and value.isascii():
             value = int(value[:20])
@@ -219,13 +286,27 @@ class Caller:
 
     def _pool(self, root: str) -> str:
         """The weight pool: per root, and per venue, since the sandbox must not slow the real exchange down."""
-        return f"{root}@{urlsplit(self.roots.origin(root)).netloc}"
+        return pool_of(root, self.roots.origin(root))
 
     def _account(self) -> str:
         return f"{self._credentials.fingerprint}@{urlsplit(self.roots.spot).netloc}"
 
     def close(self) -> None:
         self._transport.close()
+
+
+def pool_of(root: str, origin: str) -> str:
+    """The name of a weight pool."""
+    return f"{root}@{urlsplit(origin).netloc}"
+
+
+def _word(error: ExchangeError) -> str:
+    """How an error is counted (Observed.result)."""
+    if isinstance(error, RateLimited):
+        return "limit_here" if error.local else "rate_limited"
+    if isinstance(error, (Unauthorized, Rejected)):
+        return f"refused {error.code}" if error.code is not None else "refused"
+    return {Unreachable: "unreachable", OutcomeUnknown: "outcome_unknown"}.get(type(error), "malformed")
 
 
 def _repeatable(operation: Operation, failed: ExchangeError) -> bool:

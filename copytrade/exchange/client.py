@@ -14,7 +14,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from .affiliate_methods import AffiliateMethods
-from .calls import Caller, Clock, Roots
+from .calls import Caller, Clock, Observed, Roots
+from .connections import Way
 from .copy_methods import CopyMethods
 from .kinds import EPOCH
 from .limits import Limiter, LocalLimiter
@@ -23,6 +24,7 @@ from .signing import Credentials
 from .spot_methods import SpotMethods
 
 DEADLINE = 20.0
+WAY = Way()
 
 
 class ExchangeClient(CopyMethods, SpotMethods, AffiliateMethods):
@@ -32,7 +34,7 @@ class ExchangeClient(CopyMethods, SpotMethods, AffiliateMethods):
     clock: seconds since the epoch, for signatures. deadline: seconds for a whole call, waiting included.
     interactive: a person waits, so the reserved share of the limit may be used. clock_offset_ms: exchange
     minus ours, as last learned; read it again afterwards. allow_writes: without it TRADE operations are refused.
-    source_address: local address to call from.
+    way: the egress address to call from (a source address or a proxy). observer: told of every call as it went.
     """
 
     def __init__(
@@ -46,7 +48,8 @@ class ExchangeClient(CopyMethods, SpotMethods, AffiliateMethods):
         interactive: bool = False,
         clock_offset_ms: int = 0,
         allow_writes: bool = False,
-        source_address: str | None = None,
+        way: Way = WAY,
+        observer: Callable[[Observed], None] | None = None,
     ) -> None:
         self.allow_writes = allow_writes
         self._caller = Caller(
@@ -56,7 +59,8 @@ class ExchangeClient(CopyMethods, SpotMethods, AffiliateMethods):
             Clock(clock, clock_offset_ms),
             deadline=deadline,
             interactive=interactive,
-            source_address=source_address,
+            way=way,
+            observer=observer,
         )
 
     @property

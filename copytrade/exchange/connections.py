@@ -6,6 +6,7 @@ at a time would hold a call for ever. Here every step gets what is left of the w
 
 from __future__ import annotations
 
+import errno
 import io
 import socket
 import threading
@@ -31,6 +32,10 @@ class Way:
     name: str = "default"
     source: str | None = None
     proxy: str | None = field(default=None, repr=False)
+
+
+class NoSuchSource(OSError):
+    """The machine has not got the address that the connection should leave from."""
 
 
 class Call(threading.local):
@@ -89,6 +94,7 @@ class _Timed:
     socket_options: Any
     _dns_host: str
     last_used = 0.0
+    _tunnelling = False
 
     @property
     def is_connected(self) -> bool:
@@ -101,11 +107,13 @@ class _Timed:
         """A connected socket, to the first address that answers."""
         failed: OSError = OSError("the name has no address")
         for family, kind, protocol, _, address in resolve(self._dns_host, self.port):
+            if self.source_address and (":" in self.source_address[0]) != (family == socket.AF_INET6):
+                continue
             sock = socket.socket(family, kind, protocol)
             try:
                 sock.settimeout(min(CONNECT_SECONDS, call.left()))
                 if self.source_address:
-                    sock.bind(self.source_address)
+                    self._bind(sock)
                 sock.connect(address)
                 for option in self.socket_options or ():
                     sock.setsockopt(*option)
@@ -117,11 +125,27 @@ class _Timed:
                 return sock
         raise failed
 
+    def _bind(self, sock: socket.socket) -> None:
+        try:
+            sock.bind(self.source_address)
+        except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise NoSuchSource(error.errno, error.strerror) from None
+            raise
+
+    def _tunnel(self) -> None:
+        """What goes to a proxy to ask for the way through is not yet the request."""
+        self._tunnelling = True
+        try:
+            super()._tunnel()  # type: ignore[misc]
+        finally:
+            self._tunnelling = False
+
     def send(self, data: Any) -> None:
         if self.sock is None:
             self.connect()  # type: ignore[attr-defined]
         self.sock.settimeout(call.left())
-        call.sent = True
+        call.sent = call.sent or not self._tunnelling
         self.last_used = time.monotonic()
         super().send(data)  # type: ignore[misc]
 
@@ -167,10 +191,10 @@ class _SecurePool(HTTPSConnectionPool):
 
 
 class Adapter(HTTPAdapter):
-    """Our connections, bound to an egress address when one is given."""
+    """Our connections, by the way that is given."""
 
-    def __init__(self, source_address: str | None) -> None:
-        self._source = source_address
+    def __init__(self, way: Way) -> None:
+        self._source = way.source
         super().__init__(pool_connections=4, pool_maxsize=8, max_retries=0)
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
@@ -178,3 +202,9 @@ class Adapter(HTTPAdapter):
             kwargs["source_address"] = (self._source, 0)
         super().init_poolmanager(*args, **kwargs)
         self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+
+    def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:
+        """The same connections to a proxy: it is given the exchange's name and resolves it itself."""
+        manager = super().proxy_manager_for(*args, **kwargs)
+        manager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+        return manager

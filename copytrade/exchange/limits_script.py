@@ -1,101 +1,210 @@
 """The limiter's atomic steps in Redis, on Redis's own clock.
 
-KEYS[1] is a pool: a hash with `id` and `born` (which state this is, and since when), `blocked` (ms until which
-nothing goes out), `assumed` (weight charged for an unknown past, in bucket `assumed_at`) and `cap:<window>` (the
-limits). The use of each window is a hash of its own, KEYS[1]:<window>, bucket -> weight.
+KEYS[1] is a pool: a hash with `id` and `born` (which state this is, and since when), `last` (when it last granted),
+`blocked` (ms until which nothing goes out), `slow` (ms from which background work comes back by steps), `assumed`
+(weight charged for an unknown past, in bucket `assumed_at`), `others` (weight per second that background work
+cannot have, decaying since `others_at`), `cap:<window>` (the limits) and `guess:<window>` (the same, worked out
+from the base window). Beside it: KEYS[1]:<window>, bucket of the call's end -> weight; KEYS[1]:flight, calls under
+way -> "began:weight"; KEYS[1]:queue, those who wait -> "turn:weight:until:interactive".
+
+A call is counted from its grant until one window after its *answer*. The exchange counts it somewhere between, so
+no window of the exchange's, fixed or sliding, ever holds more than ours: a burst that dawdles on its way cannot
+meet the next one there.
 """
 
-_COMMON = """
+from .windows import DECAY_MS, FLIGHT_MS, KEEP_MS, RECOVERY_MS
+
+GRACE_MS = 1_000  # who waits and does not come back in time by so much loses the place
+JUMP_MS = 2_000  # a clock that is so far from where it should be was set
+
+_NUMBERS = f"""
+local FLIGHT, KEEP, GRACE, JUMP = {FLIGHT_MS}, {KEEP_MS}, {GRACE_MS}, {JUMP_MS}
+local RECOVERY, DECAY = {RECOVERY_MS}, {DECAY_MS}
+"""
+
+_COMMON = (
+    _NUMBERS
+    + """
 local pool = KEYS[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local BUCKETS = 50
+local base = tonumber(ARGV[3])
 
-local function size(window) return math.max(1, math.floor(window / BUCKETS)) end
+local function get(name) return tonumber(redis.call('HGET', pool, name) or '0') end
+local function set(name, value) redis.call('HSET', pool, name, string.format('%.17g', value)) end
 
-local function use(window)
+-- As in windows.py: fine for short windows, where one bucket is a thousandth of the limit.
+local function size(window)
+  if window <= 60000 then return math.max(1, math.floor(window / 1000)) end
+  return math.max(1, math.floor(window / 50))
+end
+
+local function add(window, weight, at)
+  if weight == 0 then return end
+  local key = pool .. ':' .. window
+  redis.call('HINCRBY', key, math.floor(at / size(window)), weight)
+  redis.call('PEXPIRE', key, window + KEEP + 2 * size(window))
+end
+
+local function caps()
+  local found, guessed = {}, {}
+  local all = redis.call('HGETALL', pool)
+  for i = 1, #all, 2 do
+    local kind, window = string.match(all[i], '^(%a+):(%d+)$')
+    if kind == 'cap' then found[tonumber(window)] = tonumber(all[i + 1]) end
+    if kind == 'guess' then guessed[tonumber(window)] = tonumber(all[i + 1]) end
+  end
+  for window, cap in pairs(guessed) do
+    if not found[window] then found[window] = cap end
+  end
+  return found
+end
+
+-- Calls under way; one that nobody ended in time is put among the ended.
+local function flights(limits)
+  local sum, all = 0, redis.call('HGETALL', pool .. ':flight')
+  for i = 1, #all, 2 do
+    local at, weight = string.match(all[i + 1], '^(%d+):(%d+)$')
+    if tonumber(at) + FLIGHT <= now then
+      redis.call('HDEL', pool .. ':flight', all[i])
+      for window, _ in pairs(limits) do add(window, tonumber(weight), tonumber(at) + FLIGHT) end
+    else
+      sum = sum + tonumber(weight)
+    end
+  end
+  return sum
+end
+
+-- The weight of calls that ended in the window before `since`, or later; and the buckets that still count now.
+local function ended(window, since)
   local sum, live, key = 0, {}, pool .. ':' .. window
   local all = redis.call('HGETALL', key)
   for i = 1, #all, 2 do
     local bucket, weight = tonumber(all[i]), tonumber(all[i + 1])
-    if (bucket + 1) * size(window) > now - window then
-      sum = sum + weight
-      live[#live + 1] = {bucket, weight}
-    else
+    local leaves = (bucket + 1) * size(window) + window
+    if leaves > since then sum = sum + weight end
+    if leaves > now then
+      live[#live + 1] = {leaves, weight}
+    elseif leaves + KEEP <= now then
       redis.call('HDEL', key, all[i])
     end
   end
   return sum, live
 end
 
-local function add(window, weight)
-  local key = pool .. ':' .. window
-  redis.call('HINCRBY', key, math.floor(now / size(window)), weight)
-  redis.call('PEXPIRE', key, window + 2 * size(window))
-end
-
-local function caps()
-  local found = {}
-  local all = redis.call('HGETALL', pool)
-  for i = 1, #all, 2 do
-    local window = string.match(all[i], '^cap:(%d+)$')
-    if window then found[tonumber(window)] = tonumber(all[i + 1]) end
-  end
-  return found
-end
-
 local function block(until_ms)
-  local held = tonumber(redis.call('HGET', pool, 'blocked') or '0')
-  if until_ms > held then redis.call('HSET', pool, 'blocked', until_ms) end
+  if until_ms > get('blocked') then set('blocked', until_ms) end
 end
 
--- Make the state when there is none. `known` is the state that the caller last saw: when it is gone, Redis lost
+-- The share of its share that background work may use: all, but for the minute after a 429.
+local function recovered()
+  local since = now - get('slow')
+  if since >= RECOVERY then return 1 end
+  if since >= RECOVERY / 2 then return 0.5 end
+  return 0.25
+end
+
+local function others(more)
+  local rate = get('others') * math.exp(math.min(0, get('others_at') - now) / DECAY)
+  if more > 0 then
+    rate = rate + more * 1000 / DECAY
+    set('others', rate)
+    set('others_at', now)
+  end
+  return rate
+end
+
+-- The clock was set, or Redis came back with an older state: what it holds says nothing of the last window.
+local function is_astray(id)
+  local seen, elapsed = tonumber(ARGV[5]), tonumber(ARGV[6])
+  if seen == 0 or ARGV[1] ~= id then return false end
+  return math.abs(now - seen - elapsed) > JUMP + elapsed / 1000 or get('last') < seen
+end
+
+local function forget()
+  for window, _ in pairs(caps()) do redis.call('DEL', pool .. ':' .. window) end
+  redis.call('DEL', pool .. ':flight', pool .. ':queue')
+  redis.call('HDEL', pool, 'blocked', 'slow', 'assumed', 'assumed_at', 'others', 'others_at', 'last')
+end
+
+-- Make the state when there is none. ARGV[1] is the state that the caller last saw: when it is gone, Redis lost
 -- it, and one whole window is waited out, since nobody knows what was used in it.
-local function found_state(known, fresh, base, start)
+local function found_state()
+  local known, fresh = ARGV[1], ARGV[2]
   local id = redis.call('HGET', pool, 'id')
   if not id then
     id = fresh
     redis.call('HSET', pool, 'id', id, 'born', now)
-    for window, cap in string.gmatch(start, '(%d+):(%d+)') do
+    for window, cap in string.gmatch(ARGV[4], '(%d+):(%d+)') do
       redis.call('HSETNX', pool, 'cap:' .. window, cap)
     end
     if known == '' then
-      local half = math.floor(tonumber(redis.call('HGET', pool, 'cap:' .. base)) / 2)
-      add(base, half)
+      local half = math.floor(get('cap:' .. base) / 2)
+      add(base, half, now)
       redis.call('HSET', pool, 'assumed', half, 'assumed_at', math.floor(now / size(base)))
     end
+  elseif is_astray(id) then
+    forget()
+    id = fresh
+    redis.call('HSET', pool, 'id', id, 'born', now)
   end
-  if known ~= '' and known ~= id then
-    block(tonumber(redis.call('HGET', pool, 'born')) + base)
-  end
+  if known ~= '' and known ~= id then block(get('born') + base) end
   return id
 end
 """
+)
 
-# ARGV: known id, fresh id, base window, limits "window:cap,...", weight, share, weight not told before.
-# Answers {id, wait}: 0 when taken, ms to wait when not, -1 when it can never fit.
+# ARGV of all: known id, fresh id, base window, limits "window:cap,...", time of the last grant that the caller saw
+# (0: none), ms since on the caller's own clock. All answer {id, wait, now, ...}.
+
+# ARGV from 7: weight, share, interactive (1 or 0), weight not told before, ticket ("" asks only), ms that the
+# caller can wait. wait: 0 when taken, ms to wait when not, -1 when it can never fit.
 TAKE = (
     _COMMON
     + """
-local base, weight, share, untold = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local id = found_state(ARGV[1], ARGV[2], base, ARGV[4])
+local id = found_state()
+local weight, share, interactive = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
+local untold, ticket, left = tonumber(ARGV[10]), ARGV[11], tonumber(ARGV[12])
 local limits = caps()
-if untold > 0 then
-  for window, _ in pairs(limits) do add(window, untold) end
+for window, _ in pairs(limits) do add(window, untold, now) end
+if interactive == '0' then share = share * recovered() end
+
+-- Those who came before, and before background work also all for whom a person waits.
+local function ahead()
+  local queue, sum, mine = pool .. ':queue', 0, nil
+  local held = redis.call('HGET', queue, ticket)
+  if held then mine = tonumber(string.match(held, '^(%d+)')) end
+  local all = redis.call('HGETALL', queue)
+  for i = 1, #all, 2 do
+    local turn, theirs, lapses, class = string.match(all[i + 1], '^(%d+):(%d+):(%d+):(%d)$')
+    if tonumber(lapses) < now then
+      redis.call('HDEL', queue, all[i])
+    elseif all[i] ~= ticket then
+      local before = mine == nil or tonumber(turn) < mine
+      if (class == interactive and before) or (class == '1' and interactive == '0') then
+        sum = sum + tonumber(theirs)
+      end
+    end
+  end
+  return sum, mine
 end
-local wait = math.max(0, tonumber(redis.call('HGET', pool, 'blocked') or '0') - now)
+
+local wait = math.max(0, get('blocked') - now)
+local before, mine = 0, nil
 if weight > 0 then
+  before, mine = ahead()
+  local flying = flights(limits)
   for window, cap in pairs(limits) do
-    if weight > cap then return {id, -1} end
-    local sum, live = use(window)
-    local over = sum + weight - math.max(math.floor(cap * share), weight)
+    if weight > cap then return {id, -1, now} end
+    local sum, live = ended(window, now)
+    local over = sum + flying + before + weight - math.max(math.floor(cap * share), weight)
     if over > 0 then
       table.sort(live, function(a, b) return a[1] < b[1] end)
       local needed = window
       for _, entry in ipairs(live) do
         over = over - entry[2]
         if over <= 0 then
-          needed = (entry[1] + 1) * size(window) + window - now
+          needed = entry[1] - now
           break
         end
       end
@@ -103,32 +212,61 @@ if weight > 0 then
     end
   end
 end
-if wait == 0 and weight > 0 then
-  for window, _ in pairs(limits) do add(window, weight) end
+if ticket == '' then return {id, wait, now} end
+if wait == 0 then
+  set('last', now)
+  if weight > 0 then
+    local longest = 0
+    for window, _ in pairs(limits) do longest = math.max(longest, window) end
+    redis.call('HDEL', pool .. ':queue', ticket)
+    redis.call('HSET', pool .. ':flight', ticket, now .. ':' .. weight)
+    redis.call('PEXPIRE', pool .. ':flight', FLIGHT + longest)
+    if interactive == '1' then others(weight) end
+  end
+elseif weight > 0 and wait <= left then
+  if not mine then mine = redis.call('HINCRBY', pool, 'turn', 1) end
+  local lapses = now + wait + GRACE
+  redis.call('HSET', pool .. ':queue', ticket, mine .. ':' .. weight .. ':' .. lapses .. ':' .. interactive)
+  redis.call('PEXPIRE', pool .. ':queue', wait + 2 * GRACE)
+else
+  redis.call('HDEL', pool .. ':queue', ticket)
 end
-return {id, wait}
+return {id, wait, now}
 """
 )
 
-# ARGV: known id, fresh id, base window, limits, then for each window told: window, used, remaining or -1.
+# ARGV from 7: ticket ("" for none), when it was granted, its weight, then for each window told: window, used,
+# remaining or -1. The call has ended; the exchange's own count was made no earlier than the call was granted, so
+# it is held against what counted then.
 LEARN = (
     _COMMON
     + """
-local base = tonumber(ARGV[3])
-local id = found_state(ARGV[1], ARGV[2], base, ARGV[4])
-local foreign, base_told = 0, false
-local assumed = tonumber(redis.call('HGET', pool, 'assumed') or '0')
-for i = 5, #ARGV, 3 do
+local id = found_state()
+local ticket, since = ARGV[7], tonumber(ARGV[8])
+local limits = caps()
+if ticket ~= '' then
+  redis.call('HDEL', pool .. ':flight', ticket)
+  for window, _ in pairs(limits) do add(window, tonumber(ARGV[9]), now) end
+end
+if since == 0 then since = now end
+local flying, assumed, foreign, base_told = flights(limits), get('assumed'), 0, false
+for i = 10, #ARGV, 3 do
+  if tonumber(ARGV[i]) == base then base_told = true end
+end
+for i = 10, #ARGV, 3 do
   local window, used, remaining = tonumber(ARGV[i]), tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
-  if remaining >= 0 and used + remaining > 0 then
+  local told = remaining >= 0 and used + remaining > 0
+  if told then
     redis.call('HSET', pool, 'cap:' .. window, used + remaining)
-  else
-    local scaled = math.floor(tonumber(redis.call('HGET', pool, 'cap:' .. base)) * window / base)
-    redis.call('HSETNX', pool, 'cap:' .. window, math.max(1, scaled))
+  elseif base_told and limits[window] then
+    -- What the base window says itself is not worked out from it.
+    redis.call('HDEL', pool, 'guess:' .. window)
+  elseif not base_told and not limits[window] then
+    local scaled = math.floor(get('cap:' .. base) * window / base)
+    redis.call('HSET', pool, 'guess:' .. window, math.max(1, scaled))
   end
-  if window == base then
-    base_told = true
-    if assumed > 0 then
+  if now - since <= KEEP and (told or not base_told or redis.call('HEXISTS', pool, 'cap:' .. window) == 1) then
+    if window == base and assumed > 0 then
       -- The exchange's own count replaces what was assumed of an unknown past.
       local at = redis.call('HGET', pool, 'assumed_at')
       if redis.call('HEXISTS', pool .. ':' .. base, at) == 1 then
@@ -136,27 +274,44 @@ for i = 5, #ARGV, 3 do
       end
       redis.call('HDEL', pool, 'assumed', 'assumed_at')
     end
-  end
-  local sum = use(window)
-  if used > sum then
-    add(window, used - sum)
-    foreign = math.max(foreign, used - sum)
+    local more = used - (ended(window, since)) - flying
+    if more > 0 then
+      add(window, more, now)
+      if window == base or not base_told then foreign = math.max(foreign, more) end
+    end
   end
 end
 if foreign > 0 and not base_told then
-  local cap = tonumber(redis.call('HGET', pool, 'cap:' .. base))
-  add(base, math.max(0, math.min(foreign, cap - use(base))))
+  local room = get('cap:' .. base) - (ended(base, now)) - flying
+  foreign = math.max(0, math.min(foreign, room))
+  add(base, foreign, now)
 end
-return {id, 0}
+if foreign > 0 and assumed == 0 then others(foreign) end
+return {id, 0, now}
 """
 )
 
-# ARGV: known id, fresh id, base window, limits, ms.
+# ARGV from 7: ms.
 BLOCK = (
     _COMMON
     + """
-local id = found_state(ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4])
-block(now + tonumber(ARGV[5]))
-return {id, 0}
+local id = found_state()
+block(now + tonumber(ARGV[7]))
+set('slow', get('blocked'))
+return {id, 0, now}
+"""
+)
+
+# ARGV from 7: the background's share. The fourth answer: weight per second, as text.
+USABLE = (
+    _COMMON
+    + """
+local id = found_state()
+local rate = nil
+for window, cap in pairs(caps()) do
+  local one = cap * tonumber(ARGV[7]) * 1000 / window
+  if rate == nil or one < rate then rate = one end
+end
+return {id, 0, now, string.format('%.6f', math.max(0, rate * recovered() - others(0)))}
 """
 )

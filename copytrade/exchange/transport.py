@@ -1,4 +1,5 @@
-"""One HTTP exchange with a total deadline: keep-alive, no redirects, no proxies, bounded answers.
+"""One HTTP exchange with a total deadline: keep-alive, no redirects, no proxy but the one given, bounded
+answers.
 
 It also knows whether the request was sent at all, which decides between "not sent" and "outcome unknown" for a
 write.
@@ -7,6 +8,7 @@ write.
 from __future__ import annotations
 
 import os
+import re
 import socket
 import time
 from collections.abc import Mapping
@@ -18,13 +20,14 @@ from typing import Any
 import requests
 import urllib3
 
-from .connections import Adapter, call
+from .connections import Adapter, NoSuchSource, Way, call
 
 LARGEST_ANSWER = 32 * 1024 * 1024
 CHUNK = 64 * 1024
 IDLE_BEFORE_WRITE = 3.0  # seconds; an older connection may be closed by the peer just as the write leaves
 IDLE_BEFORE_READ = 300.0
 AGENT = "copydesk"
+DIRECT = Way()
 
 
 class TransportFailure(Exception):
@@ -54,18 +57,21 @@ class Transport:
 
     def __init__(
         self,
-        source_address: str | None = None,
+        way: Way = DIRECT,
         *,
         largest_answer: int = LARGEST_ANSWER,
         idle_before_write: float = IDLE_BEFORE_WRITE,
     ) -> None:
         self._largest_answer = largest_answer
         self._idle_before_write = idle_before_write
+        self._way = way
         self.session = requests.Session()
         self.session.trust_env = False  # no proxies, no netrc, no certificate paths from the environment
         self.session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         for scheme in ("http://", "https://"):
-            self.session.mount(scheme, Adapter(source_address))
+            self.session.mount(scheme, Adapter(way))
+        if way.proxy:
+            self.session.proxies = {"http": way.proxy, "https": way.proxy}
 
     def send(
         self,
@@ -84,7 +90,7 @@ class Transport:
         try:
             return self._exchange(_prepared(method, origin, target, headers, body))
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-            failure = _explain(error)
+            failure = _explain(error, self._way)
         # Raised out here so that no exception of the library, which holds the request, hangs on ours.
         raise TransportFailure(failure, sent=call.sent)
 
@@ -123,20 +129,24 @@ def _prepared(
     return prepared
 
 
-def shared(source_address: str | None) -> Transport:
+def shared(way: Way) -> Transport:
     """The transport of this process for an egress address: its connections are kept alive from client to client,
     since the exchange counts new ones (300 in 5 minutes). Never shared with a forked child."""
-    return _shared(os.getpid(), source_address)
+    return _shared(os.getpid(), way)
 
 
 @lru_cache(maxsize=64)
-def _shared(process: int, source_address: str | None) -> Transport:
-    return Transport(source_address)
+def _shared(process: int, way: Way) -> Transport:
+    return Transport(way)
 
 
-def _explain(error: BaseException) -> str:
-    """What happened, in words that hold no address, header or parameter."""
+def _explain(error: BaseException, way: Way) -> str:
+    """What happened, in words that hold no header or parameter, and of addresses only our own."""
     chain = _causes(error)
+    if any(isinstance(e, NoSuchSource) for e in chain):
+        return f"this machine has not got the address {way.source} of the egress '{way.name}'"
+    if way.proxy and (said := _proxy_said(chain, call.sent)):
+        return f"the proxy of the egress '{way.name}' {said}"
     if call.over() or any(isinstance(e, (TimeoutError, requests.Timeout)) for e in chain):
         return "no answer in time"
     if any(isinstance(e, socket.gaierror) for e in chain):
@@ -146,6 +156,17 @@ def _explain(error: BaseException) -> str:
     if any(isinstance(e, ConnectionRefusedError) for e in chain):
         return "the connection was refused"
     return "the connection broke" if call.sent else "no connection could be made"
+
+
+def _proxy_said(chain: list[BaseException], sent: bool) -> str:
+    """What went wrong before the exchange was reached; nothing when it was not the proxy."""
+    for error in chain:
+        if found := re.search(r"Tunnel connection failed: (\d{3})", str(error)):
+            status = int(found[1])
+            return "refused its user and password" if status == 407 else f"refused the way (HTTP {status})"
+    if sent or call.over() or not any(isinstance(e, requests.exceptions.ProxyError) for e in chain):
+        return ""
+    return "could not be reached"
 
 
 def _causes(error: BaseException) -> list[BaseException]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import redis as redis_library
 
-BUCKETS = 50  # as in limits_script.py
-
+from .windows import FLIGHT_MS, bucket_ms
 
 @dataclass(frozen=True)
 class Used:
@@ -28,17 +27,24 @@ def weight_used(
 ) -> list[Used]:
     """One entry per window of the weight pool; empty when nothing was asked yet. Raises redis.RedisError."""
     key = f"{prefix}:{egress}:weight:{pool}"
-    caps = {
-        int(name.split(":")[1]): value
-        for name, value in _pairs(redis.hgetall(key)).items()
-        if name.startswith("cap:")
-    }
+    caps = _limits(_pairs(redis.hgetall(key)))
     seconds, micros = redis.time()
     now = seconds * 1000 + micros // 1000
+    flying = _flying(_pairs(redis.hgetall(f"{key}:flight")), now)
     return [
-        Used(window, _sum(_pairs(redis.hgetall(f"{key}:{window}")), window, now), int(cap))
+        Used(window, flying + _ended(_pairs(redis.hgetall(f"{key}:{window}")), window, now), cap)
         for window, cap in sorted(caps.items())
     ]
+
+
+def _limits(pool: dict[str, str]) -> dict[int, int]:
+    """The limits by window; one that was told goes before one that was worked out."""
+    found: dict[int, int] = {}
+    for kind in ("guess:", "cap:"):
+        found |= {
+            int(name.removeprefix(kind)): int(cap) for name, cap in pool.items() if name.startswith(kind)
+        }
+    return found
 
 
 def _pairs(raw: Any) -> dict[str, str]:
@@ -50,6 +56,11 @@ def _text(raw: bytes | str) -> str:
     return raw.decode() if isinstance(raw, bytes) else raw
 
 
-def _sum(buckets: dict[str, str], window: int, now: int) -> int:
-    size = max(1, window // BUCKETS)
+def _flying(calls: dict[str, str], now: int) -> int:
+    parts = [call.split(":") for call in calls.values()]
+    return sum(int(weight) for at, weight in parts if int(at) + FLIGHT_MS > now)
+
+
+def _ended(buckets: dict[str, str], window: int, now: int) -> int:
+    size = bucket_ms(window)
     return sum(int(weight) for bucket, weight in buckets.items() if (int(bucket) + 1) * size > now - window)

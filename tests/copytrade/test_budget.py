@@ -28,12 +28,13 @@ def test_nothing_asked_means_nothing_to_show(limiter: RedisLimiter) -> None:
 
 
 def test_what_the_limiter_took_is_what_is_shown(limiter: RedisLimiter, redis_client: redis.Redis) -> None:
-    limiter.acquire(POOL, 30, interactive=True)
-    limiter.observe(POOL, {"X-USED-WEIGHT-10S": "120", "X-REMAINING-WEIGHT-10S": "380"})
+    grant = limiter.acquire(POOL, 30, interactive=True)
+    limiter.settle(grant, {"X-USED-WEIGHT-10S": "120", "X-REMAINING-WEIGHT-10S": "380"})
+    limiter.acquire(POOL, 10, interactive=True)
     (window,) = weight_used(redis_client, POOL)
-    assert (window.window_ms, window.used, window.limit) == (10_000, 120, 500)
+    assert (window.window_ms, window.used, window.limit) == (10_000, 130, 500)
     (share,) = budget.shares(["sandbox"])
-    assert (share.percent, share.used, share.limit, share.seconds) == (24, 120, 500, 10)
+    assert (share.percent, share.used, share.limit, share.seconds) == (26, 130, 500, 10)
 
 
 def test_the_fullest_root_and_window_counts(limiter: RedisLimiter) -> None:

@@ -248,10 +248,12 @@ def test_weights_and_orders_are_taken_from_the_table():
 
         def acquire(self, root, weight, interactive, timeout=20.0):
             self.taken.append(("weight", root.partition("@")[0], weight, interactive))
+            return super().acquire(root, weight, interactive, timeout)
 
         def acquire_orders(self, account, count, timeout=20.0):
             assert KEY not in account
             self.taken.append(("orders", "", count, None))
+            return super().acquire_orders(account, count, timeout)
 
     for name, row in OPERATIONS.items():
         Recorder.taken = []

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from copytrade.exchange import Malformed, OutcomeUnknown, Unreachable
+from copytrade.exchange.connections import Way
 from copytrade.exchange.transport import Transport, TransportFailure, shared
 
 from .samples import LEAST, sample
@@ -148,19 +149,21 @@ def test_calls_leave_from_the_egress_address():
         server.replies = [
             lambda connection: (peers.append(connection.getpeername()[0]), connection.sendall(TRADERS))
         ]
-        server.client(source_address="127.0.0.7").my_traders()
+        server.client(way=Way("a", source="127.0.0.7")).my_traders()
         server.client().my_traders()
     assert peers == ["127.0.0.7", "127.0.0.1"]
 
 
 def test_an_egress_address_that_this_machine_lacks_is_said_before_sending():
-    with ScriptedServer(TRADERS) as server, pytest.raises(Unreachable):
-        server.client(source_address="192.0.2.1", deadline=0.5).my_traders()
+    with ScriptedServer(TRADERS) as server:
+        with pytest.raises(Unreachable, match=r"192\.0\.2\.1 of the egress 'far'"):
+            server.client(way=Way("far", source="192.0.2.1"), deadline=0.5).my_traders()
+        assert server.connections == 0
 
 
 def test_processes_do_not_share_connections():
-    assert shared(None) is shared(None)
-    assert shared(None) is not shared("127.0.0.7")
+    assert shared(Way()) is shared(Way())
+    assert shared(Way()) is not shared(Way("a", source="127.0.0.7"))
 
 
 def test_threads_share_one_client():

@@ -131,8 +131,8 @@ def test_a_call_that_can_never_fit_is_refused_at_once():
 
 def test_a_short_wait_is_waited():
     limiter = LocalLimiter(weights={200: 10})
-    limiter.acquire("spot", 10, interactive=True)
-    limiter.acquire("spot", 10, interactive=True, timeout=1.0)
+    limiter.settle(limiter.acquire("spot", 10, interactive=True), {})
+    limiter.acquire("spot", 10, interactive=True, timeout=30.0)
 
 
 def test_orders_are_counted_for_each_account():
