@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 import redis
 from django.conf import settings
 
+from . import egress
+from .exchange.calls import pool_of
+from .exchange.operations import CONTRACT, SPOT
 from .exchange.usage import Used, weight_used
 
 
 @dataclass(frozen=True)
 class Share:
-    """The fullest window of a venue: weight used of the limit in so many seconds."""
+    """The fullest window of a venue at an egress address: weight used of the limit in so many seconds."""
 
     venue: str
+    egress: str
     label: str
     used: int
     limit: int
@@ -29,23 +32,29 @@ class Share:
 
 
 def shares(venues: Iterable[str]) -> list[Share]:
-    """One share per venue, the fullest of its two address roots. Empty when Redis does not answer."""
+    """One share per venue and egress address that was used, the fuller of the venue's two address roots.
+
+    Empty when Redis does not answer."""
+    known = sorted(set(venues) & set(settings.VENUES))
     try:
-        found = [_fullest(venue) for venue in sorted(set(venues) & set(settings.VENUES))]
+        found = [_fullest(venue, name) for venue in known for name in egress.names()]
     except redis.RedisError:
         return []
     return [share for share in found if share]
 
 
-def _fullest(venue: str) -> Share | None:
-    roots = settings.VENUES[venue]
+def _fullest(venue: str, name: str) -> Share | None:
     windows: list[Used] = []
-    for root in ("spot", "contract"):
-        windows += weight_used(_redis(settings.REDIS_URL), f"{root}@{urlsplit(roots[root]).netloc}")
+    for root in (SPOT, CONTRACT):
+        origin = settings.VENUES[venue][root]
+        windows += weight_used(_redis(settings.REDIS_URL), pool_of(root, origin), egress=name)
     if not windows:
         return None
     top = max(windows, key=lambda window: window.share)
-    return Share(venue, roots["label"], top.used, top.limit, top.window_ms // 1000)
+    label = settings.VENUES[venue]["label"]
+    if len(settings.EGRESS) > 1:
+        label += f" by way of {name}"
+    return Share(venue, name, label, top.used, top.limit, top.window_ms // 1000)
 
 
 @lru_cache(maxsize=2)

@@ -191,8 +191,8 @@ class _Seen:
     granted_ms: int = 0
     at: float = 0.0
 
-    def elapsed(self) -> int:
-        return int((time.monotonic() - self.at) * 1000) if self.granted_ms else 0
+    def elapsed(self, now: float) -> int:
+        return int((now - self.at) * 1000) if self.granted_ms else 0
 
 
 class RedisLimiter(_Pools):
@@ -213,11 +213,13 @@ class RedisLimiter(_Pools):
         reserve: float = RESERVE,
         fallback: float = FALLBACK_SHARE,
         prefix: str = "copydesk:limits",
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(weights, orders, reserve)
         self._prefix = f"{prefix}:{egress}"
         self._fallback = fallback
-        self._local = LocalLimiter(weights=weights, orders=orders, reserve=reserve)
+        self._clock = clock
+        self._local = LocalLimiter(weights=weights, orders=orders, reserve=reserve, clock=clock)
         self._scripts = {
             name: redis.register_script(source)
             for name, source in (
@@ -240,7 +242,7 @@ class RedisLimiter(_Pools):
     @property
     def away(self) -> bool:
         """Redis did not answer just now: who only wants to count something should not ask it either."""
-        return time.monotonic() < self._away_until
+        return self._clock() < self._away_until
 
     def usable(self, root: str) -> float:
         answer = self._run("usable", "weight", root, self._background)
@@ -251,7 +253,7 @@ class RedisLimiter(_Pools):
     ) -> tuple[int, Grant | None]:
         share = self._share(interactive)
         untold = self._unreported(kind, name)
-        began = time.monotonic()
+        began = self._clock()
         answer = self._run("take", kind, name, weight, share, int(interactive), untold, ticket, left)
         if answer is None:
             return self._take_locally(kind, name, weight, share, ticket)
@@ -272,7 +274,7 @@ class RedisLimiter(_Pools):
         wait = pool.take(weight, share * self._fallback)
         if wait:
             return wait, None
-        self._untold.setdefault((kind, name), []).append((time.monotonic(), weight))
+        self._untold.setdefault((kind, name), []).append((self._clock(), weight))
         return 0, Grant(kind, name, weight)
 
     def _learn(self, kind: str, name: str, windows: list[Told], grant: Grant) -> None:
@@ -286,7 +288,7 @@ class RedisLimiter(_Pools):
 
     def _unreported(self, kind: str, name: str) -> int:
         """What this process used while Redis was away and that still counts."""
-        oldest = time.monotonic() - max(self._limits[kind]) / 1000
+        oldest = self._clock() - max(self._limits[kind]) / 1000
         return sum(weight for at, weight in self._untold.get((kind, name), ()) if at > oldest)
 
     def _run(self, script: str, kind: str, name: str, *values: float | str) -> list[Any] | None:
@@ -302,14 +304,14 @@ class RedisLimiter(_Pools):
             min(limits),
             starts,
             seen.granted_ms,
-            seen.elapsed(),
+            seen.elapsed(self._clock()),
         ]
         try:
             answer: list[Any] = self._scripts[script](
                 keys=[f"{self._prefix}:{kind}:{name}"], args=[*state, *values]
             )
         except (redis_library.RedisError, OSError):
-            self._away_until = time.monotonic() + REDIS_PAUSE
+            self._away_until = self._clock() + REDIS_PAUSE
             return None
         identity = answer[0].decode() if isinstance(answer[0], bytes) else answer[0]
         if identity != seen.identity:

@@ -46,3 +46,18 @@ def test_the_fullest_root_and_window_counts(limiter: RedisLimiter) -> None:
 def test_without_redis_the_page_has_nothing_to_show_and_no_error(settings: object) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:9/0"  # type: ignore[attr-defined]
     assert budget.shares(["sandbox"]) == []
+
+
+def test_each_egress_address_has_a_budget_of_its_own(
+    limiter: RedisLimiter, redis_client: redis.Redis, settings: object
+) -> None:
+    settings.EGRESS = {"default": {}, "second": {"source": "127.0.0.2"}}  # type: ignore[attr-defined]
+    limiter.observe(POOL, {"X-USED-WEIGHT-10S": "50", "X-REMAINING-WEIGHT-10S": "450"})
+    RedisLimiter(redis_client, "second").observe(
+        POOL, {"X-USED-WEIGHT-10S": "400", "X-REMAINING-WEIGHT-10S": "100"}
+    )
+    assert [(share.egress, share.percent) for share in budget.shares(["sandbox"])] == [
+        ("default", 10),
+        ("second", 80),
+    ]
+    assert budget.shares(["sandbox"])[1].label.endswith(" by way of second")
