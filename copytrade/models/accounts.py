@@ -34,6 +34,9 @@ class Account(models.Model):
     )
     permissions = models.JSONField(default=list, help_text="As the account operation last reported them.")
     last_success_at = models.DateTimeField(null=True, blank=True)
+    sums_checked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its daily sums were last held against its orders."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

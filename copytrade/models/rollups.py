@@ -14,10 +14,16 @@ from .traders import Trader
 
 
 class DayResult(models.Model):
-    """Closed copies of one (account, trader, day of closing, symbol). Days are those of the owner's zone."""
+    """Closed copies of one (account, trader, day of closing, symbol). Days are those of the owner's zone.
 
-    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="day_results")
-    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="day_results")
+    The two indexes begin with the trader and the account, and the trader's key answers for the account too:
+    more would only slow down the ledger's writing.
+    """
+
+    account = models.ForeignKey(
+        Account, on_delete=models.CASCADE, related_name="day_results", db_index=False, db_constraint=False
+    )
+    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="day_results", db_index=False)
     day = models.DateField()
     symbol = models.CharField(max_length=64)
     n = models.PositiveIntegerField(help_text="Closed copies.")

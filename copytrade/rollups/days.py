@@ -11,8 +11,6 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from django.db import connection
-
 from copytrade.models import User
 
 _FIRST, _LAST = datetime(2009, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
@@ -81,10 +79,3 @@ def _change(before: datetime, after: datetime, zone: tzinfo) -> datetime:
 
 def _offset(moment: datetime, zone: tzinfo) -> timedelta:
     return moment.astimezone(zone).utcoffset() or timedelta(0)
-
-
-def database_now() -> datetime:
-    """The database's clock: marks of several machines are compared with each other."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        return cursor.fetchone()[0]

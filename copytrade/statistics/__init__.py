@@ -8,8 +8,9 @@ Source: the project's statistics page; DEFINITIONS has it in one sentence a figu
 
 from .breakdowns import BREAKDOWNS, breakdown
 from .definitions import DEFINITIONS
+from .parts import Parts
 from .series import daily, equity
-from .summary import MINIMUM_COPIES, MINIMUM_DAYS, summarise
+from .summary import MINIMUM_COPIES, MINIMUM_DAYS, Returns, from_parts, returns_of, summarise
 from .types import Copy, Row, Spread, Summary
 
 __all__ = [
@@ -18,11 +19,15 @@ __all__ = [
     "MINIMUM_COPIES",
     "MINIMUM_DAYS",
     "Copy",
+    "Parts",
+    "Returns",
     "Row",
     "Spread",
     "Summary",
     "breakdown",
     "daily",
     "equity",
+    "from_parts",
+    "returns_of",
     "summarise",
 ]

@@ -47,7 +47,12 @@ def time_in_market(copies: Sequence[Copy]) -> Decimal | None:
 
 def holding(copies: Iterable[Copy]) -> Spread:
     """Mean, median and 90th percentile of the holding time, in hours."""
-    held = sorted(microseconds(copy.close_time - copy.open_time) for copy in copies)
+    return spread(microseconds(copy.close_time - copy.open_time) for copy in copies)
+
+
+def spread(spans: Iterable[int]) -> Spread:
+    """The same of times in microseconds."""
+    held = sorted(spans)
     if not held:
         return Spread(0, None, None, None)
     return Spread(

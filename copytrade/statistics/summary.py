@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime, time, tzinfo
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 from typing import Any
 
-from .exact import EXACT, RATIO, ZERO, microseconds, ratio, ratio_or_none, total
-from .exposure import holding, peak_margin, time_in_market
+from .exact import EXACT, RATIO, ZERO, microseconds, ratio, ratio_or_none
+from .parts import Parts, parts_of, true_up_before
 from .returns import USED_UP, daily_returns, sharpe, sortino
-from .series import curve, daily, longest_runs, ordered
+from .series import daily, ordered
 from .types import Copy, Summary
 
 MINIMUM_DAYS = 30
@@ -19,7 +20,19 @@ ON_PEAK_MARGIN = "on the highest margin held at once"
 ON_GIVEN = "on the capital given"
 NO_COPIES = "no closed copies"
 NO_CAPITAL = "no capital to measure against"
+NOT_YET = "not worked out on this capital yet"
 _DAY = 86_400_000_000  # microseconds
+
+
+@dataclass(frozen=True)
+class Returns:
+    """The two annualised figures on one capital base, each with a reason where it is None."""
+
+    capital: Decimal | None
+    sharpe: Decimal | None
+    sharpe_reason: str
+    sortino: Decimal | None
+    sortino_reason: str
 
 
 class _Figures(dict[str, Any]):
@@ -56,141 +69,188 @@ def summarise(
     traceTotalProfit. Days are those of `zone`. Annualised figures are hidden under the minima.
     """
     closed = ordered(copies)
+    days = daily(closed, zone)
+    return from_parts(
+        parts_of(closed, days, now),
+        capital=capital,
+        capital_label=capital_label,
+        now=now,
+        net_before=net_before,
+        reported_total=reported_total,
+        days=days,
+        minimum_days=minimum_days,
+        minimum_copies=minimum_copies,
+    )
+
+
+def from_parts(
+    parts: Parts,
+    *,
+    capital: Decimal | None,
+    capital_label: str = "",
+    now: datetime,
+    net_before: Decimal = ZERO,
+    reported_total: Decimal | None = None,
+    days: Sequence[tuple[date, Decimal]] | None = None,
+    returns: Returns | None = None,
+    minimum_days: int = MINIMUM_DAYS,
+    minimum_copies: int = MINIMUM_COPIES,
+) -> Summary:
+    """The summary of parts that were worked out before; the other arguments are those of `summarise`.
+
+    `days`: the daily series, where it is at hand; without it the summary has none, and its Sharpe and
+    Sortino are those of `returns`, if they are on the same capital.
+    """
     figures = _Figures()
-    _money(figures, closed, now, reported_total)
-    _results(figures, closed)
-    _capital(figures, closed, capital, capital_label, net_before)
-    _drawdown(figures, closed, now)
-    _days(figures, closed, zone, minimum_days, minimum_copies)
-    _times(figures, closed)
+    _money(figures, parts, now, reported_total)
+    _results(figures, parts)
+    _capital(figures, parts, capital, capital_label, net_before)
+    _drawdown(figures, parts, now)
+    _days(figures, parts, days, returns, minimum_days, minimum_copies)
+    _times(figures, parts)
     return Summary(**figures, reasons=figures.reasons)
 
 
-def _money(figures: _Figures, closed: Sequence[Copy], now: datetime, reported: Decimal | None) -> None:
-    net = total(copy.net for copy in closed)
-    gross = total(copy.realized for copy in closed)
-    fees = total(copy.open_fee for copy in closed)
-    gap = EXACT.subtract(gross, net)
-    true_up = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
-    recent = [copy.net for copy in closed if copy.close_time >= true_up]
+def returns_of(days: Sequence[tuple[date, Decimal]], capital: Decimal | None) -> Returns:
+    """Sharpe and Sortino of a daily series on this capital, whatever its length."""
+    found = daily_returns(days, capital)
+    if found is None:
+        return Returns(capital, None, USED_UP, None, USED_UP)
+    return Returns(capital, *sharpe(found), *sortino(found))
+
+
+def _money(figures: _Figures, parts: Parts, now: datetime, reported: Decimal | None) -> None:
+    gap = EXACT.subtract(parts.gross, parts.net_profit)
+    # Parts of yesterday hold nothing that closed since today's true-up.
+    recent = parts.provisional_from == true_up_before(now)
     figures.update(
-        closed_copies=len(closed),
-        since=min((copy.open_time for copy in closed), default=None),
-        until=closed[-1].close_time if closed else None,
-        net_profit=net,
-        gross=gross,
+        closed_copies=parts.closed_copies,
+        since=parts.since,
+        until=parts.until,
+        net_profit=parts.net_profit,
+        gross=parts.gross,
         cost_gap=gap,
-        open_fees=fees,
-        unexplained_costs=EXACT.subtract(gap, fees),
-        provisional_copies=len(recent),
-        provisional_net=total(recent),
+        open_fees=parts.open_fees,
+        unexplained_costs=EXACT.subtract(gap, parts.open_fees),
+        provisional_copies=parts.provisional_copies if recent else 0,
+        provisional_net=parts.provisional_net if recent else ZERO,
         reported_total=reported,
     )
-    difference = None if reported is None else EXACT.subtract(net, reported)
+    difference = None if reported is None else EXACT.subtract(parts.net_profit, reported)
     figures.put("reconciliation_gap", difference, "the exchange's own total is not known")
 
 
-def _results(figures: _Figures, closed: Sequence[Copy]) -> None:
-    wins = [copy.net for copy in closed if copy.net > 0]
-    losses = [copy.net for copy in closed if copy.net < 0]
-    decided = len(wins) + len(losses)
-    won, lost = total(wins), EXACT.minus(total(losses))
-    nothing = NO_COPIES if not closed else "only break-even copies"
+def _results(figures: _Figures, parts: Parts) -> None:
+    n, wins, losses, won, lost = parts.closed_copies, parts.wins, parts.losses, parts.won, parts.lost
+    decided = wins + losses
+    nothing = NO_COPIES if not n else "only break-even copies"
     no_losses = "no losses" if wins else nothing
-    average_win, average_loss = ratio_or_none(won, len(wins)), ratio_or_none(lost, len(losses))
-    figures.update(wins=len(wins), losses=len(losses), break_even=len(closed) - decided)
-    figures.put("win_rate", ratio_or_none(len(wins), decided), nothing)
-    figures.put("average_win", average_win, "no wins" if closed else nothing)
-    figures.put("average_loss", average_loss, "no losses" if closed else nothing)
+    figures.update(wins=wins, losses=losses, break_even=n - decided)
+    figures.put("win_rate", ratio_or_none(wins, decided), nothing)
+    figures.put("average_win", ratio_or_none(won, wins), "no wins" if n else nothing)
+    figures.put("average_loss", ratio_or_none(lost, losses), "no losses" if n else nothing)
     # From the sums, not from the rounded averages: one division rounds less than three.
-    payoff = (
-        ratio(EXACT.multiply(won, len(losses)), EXACT.multiply(lost, len(wins))) if wins and losses else None
-    )
+    payoff = ratio(EXACT.multiply(won, losses), EXACT.multiply(lost, wins)) if wins and losses else None
     figures.put("payoff", payoff, no_losses if not losses else "no wins")
     figures.put("profit_factor", ratio_or_none(won, lost), no_losses)
-    figures.put("expectancy", ratio_or_none(figures["net_profit"], len(closed)), NO_COPIES)
+    figures.put("expectancy", ratio_or_none(parts.net_profit, n), NO_COPIES)
+
+
+def capital_base(parts: Parts, capital: Decimal | None, net_before: Decimal) -> Decimal | None:
+    """What results are measured against at the start of the period; None where that is not above 0."""
+    known = capital if capital is not None and capital > 0 else parts.peak_margin
+    base = EXACT.add(known, net_before)
+    return base if base > 0 else None
 
 
 def _capital(
-    figures: _Figures, closed: Sequence[Copy], capital: Decimal | None, label: str, net_before: Decimal
+    figures: _Figures, parts: Parts, capital: Decimal | None, label: str, net_before: Decimal
 ) -> None:
-    peak = peak_margin(closed)
-    turned_over = total(copy.margin for copy in closed)
-    net = figures["net_profit"]
+    net, closed = parts.net_profit, parts.closed_copies
     known = capital is not None and capital > 0
-    base = EXACT.add(capital if capital is not None and known else peak, net_before)
     figures.update(
-        peak_margin=peak,
-        margin_turned_over=turned_over,
-        capital=base if base > 0 else None,
+        peak_margin=parts.peak_margin,
+        margin_turned_over=parts.margin_turned_over,
+        capital=capital_base(parts, capital, net_before),
         capital_label=(label or ON_GIVEN) if known else ON_PEAK_MARGIN,
     )
     no_capital = NO_CAPITAL if closed or known else NO_COPIES
     figures.put("roi_on_capital", ratio_or_none(net, figures["capital"]), no_capital)
     no_margin = "no margin was held" if closed else NO_COPIES
-    figures.put("roi_on_peak_margin", ratio_or_none(net, peak), no_margin)
-    figures.put("roi_on_margin_turned_over", ratio_or_none(net, turned_over), no_margin)
+    figures.put("roi_on_peak_margin", ratio_or_none(net, parts.peak_margin), no_margin)
+    figures.put("roi_on_margin_turned_over", ratio_or_none(net, parts.margin_turned_over), no_margin)
 
 
-def _drawdown(figures: _Figures, closed: Sequence[Copy], now: datetime) -> None:
+def _drawdown(figures: _Figures, parts: Parts, now: datetime) -> None:
     capital: Decimal | None = figures["capital"]
-    deepest, deepest_part = ZERO, ZERO
-    current, last_peak = ZERO, figures["since"]
-    for moment, so_far, below in curve(closed):
-        current = below
-        if not below:
-            last_peak = moment
-            continue
-        deepest = max(deepest, below)
-        if capital is not None:
-            peak = EXACT.add(so_far, below)
-            deepest_part = max(deepest_part, RATIO.divide(below, EXACT.add(capital, peak)))
-    under_water = max(microseconds(now - last_peak), 0) if current and last_peak else 0
+    in_water = bool(parts.current_drawdown) and parts.last_peak is not None
+    under_water = max(microseconds(now - parts.last_peak), 0) if in_water and parts.last_peak else 0
     figures.update(
-        max_drawdown=deepest,
-        current_drawdown=current,
+        max_drawdown=parts.max_drawdown,
+        current_drawdown=parts.current_drawdown,
         days_under_water=ratio(under_water, _DAY),
     )
-    part = None if capital is None else deepest_part
+    part = None
+    if capital is not None:
+        falls = (RATIO.divide(below, EXACT.add(capital, peak)) for peak, below in parts.falls)
+        part = max(falls, default=ZERO)
     figures.put("max_drawdown_percent", part, figures.reasons.get("roi_on_capital", NO_CAPITAL))
     figures.put(
-        "recovery", ratio_or_none(figures["net_profit"], deepest), "no drawdown" if closed else NO_COPIES
+        "recovery",
+        ratio_or_none(parts.net_profit, parts.max_drawdown),
+        "no drawdown" if parts.closed_copies else NO_COPIES,
     )
 
 
 def _days(
-    figures: _Figures, closed: Sequence[Copy], zone: tzinfo, minimum_days: int, minimum_copies: int
+    figures: _Figures,
+    parts: Parts,
+    days: Sequence[tuple[date, Decimal]] | None,
+    returns: Returns | None,
+    minimum_days: int,
+    minimum_copies: int,
 ) -> None:
-    days: list[tuple[date, Decimal]] = daily(closed, zone)
-    figures["daily_series"] = tuple(days)
-    figures.put("best_day", max((result for _, result in days), default=None), NO_COPIES)
-    figures.put("worst_day", min((result for _, result in days), default=None), NO_COPIES)
-    if len(days) < minimum_days or len(closed) < minimum_copies:
+    figures["daily_series"] = tuple(days or ())
+    figures.put("best_day", parts.best_day, NO_COPIES)
+    figures.put("worst_day", parts.worst_day, NO_COPIES)
+    found = _annualised(figures, parts, days, returns, minimum_days, minimum_copies)
+    figures.put("sharpe", found.sharpe, found.sharpe_reason)
+    figures.put("sortino", found.sortino, found.sortino_reason)
+
+
+def _annualised(
+    figures: _Figures,
+    parts: Parts,
+    days: Sequence[tuple[date, Decimal]] | None,
+    returns: Returns | None,
+    minimum_days: int,
+    minimum_copies: int,
+) -> Returns:
+    capital: Decimal | None = figures["capital"]
+    n = parts.closed_copies
+    if parts.days < minimum_days or n < minimum_copies:
         reason = (
             f"needs {minimum_days} days and {minimum_copies} closed copies; "
-            f"here are {len(days)} days and {len(closed)} copies"
+            f"here are {parts.days} days and {n} copies"
         )
-        figures.put("sharpe", None, reason)
-        figures.put("sortino", None, reason)
-        return
-    returns = daily_returns(days, figures["capital"])
-    if returns is None:
-        reason = figures.reasons.get("roi_on_capital", USED_UP)
-        figures.put("sharpe", None, reason)
-        figures.put("sortino", None, reason)
-        return
-    figures.put("sharpe", *sharpe(returns))
-    figures.put("sortino", *sortino(returns))
+        return Returns(capital, None, reason, None, reason)
+    if capital is None:
+        reason = figures.reasons["roi_on_capital"]
+        return Returns(capital, None, reason, None, reason)
+    if returns is not None and returns.capital == capital:
+        return returns
+    if days is None:
+        return Returns(capital, None, NOT_YET, None, NOT_YET)
+    return returns_of(days, capital)
 
 
-def _times(figures: _Figures, closed: Sequence[Copy]) -> None:
-    gains, losses = longest_runs(closed)
+def _times(figures: _Figures, parts: Parts) -> None:
     figures.update(
-        holding=holding(closed),
-        holding_winners=holding(copy for copy in closed if copy.net > 0),
-        holding_losers=holding(copy for copy in closed if copy.net < 0),
-        longest_win_streak=gains,
-        longest_loss_streak=losses,
+        holding=parts.holding,
+        holding_winners=parts.holding_winners,
+        holding_losers=parts.holding_losers,
+        longest_win_streak=parts.longest_win_streak,
+        longest_loss_streak=parts.longest_loss_streak,
     )
-    no_time = "no time passed between the first open and the last close" if closed else NO_COPIES
-    figures.put("time_in_market", time_in_market(closed), no_time)
+    no_time = "no time passed between the first open and the last close"
+    figures.put("time_in_market", parts.time_in_market, no_time if parts.closed_copies else NO_COPIES)

@@ -1,0 +1,166 @@
+"""What pages read of the sums: one query each, whatever the number of orders. Money is exact Decimals.
+
+Daily sums are never behind the ledger. Summaries may be, for the seconds until the chore has made them again:
+`PeriodRow.stale` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cached_property
+
+from django.db import connection
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from copytrade.models import Account, PeriodSummary, Trader, User
+from copytrade.statistics import Summary, from_parts, summarise
+
+from .counted import FIGURES
+from .kept import capital_of, parts, returns
+from .periods import PERIODS
+
+_TOTALS = ", ".join(f"coalesce(sum(d.{name}), 0)" for name in FIGURES)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums of closed copies. `won` and `lost`: of net above and below 0, both as numbers above 0."""
+
+    n: int
+    wins: int
+    losses: int
+    net: Decimal
+    gross: Decimal
+    won: Decimal
+    lost: Decimal
+    open_fees: Decimal
+    margin: Decimal
+
+
+@dataclass(frozen=True)
+class DayRow(Totals):
+    """The sums of one trader's copies that closed on a day of the owner's zone. Days without are not there."""
+
+    trader: int
+    day: date
+
+
+@dataclass(frozen=True)
+class PeriodRow:
+    """One trader in one period. `summary` is worked out when asked for: a page that sorts by net needs none.
+
+    `kept` None: the summary was never made (the trader has just been found).
+    """
+
+    trader: Trader
+    period: str
+    kept: PeriodSummary | None
+    now: datetime
+
+    @property
+    def stale(self) -> bool:
+        """A result changed since the summary was made, or a day began."""
+        return self.kept is None or self.trader.summaries_stale_since is not None
+
+    @property
+    def net(self) -> Decimal:
+        return Decimal(0) if self.kept is None else self.kept.net
+
+    @property
+    def closed_copies(self) -> int:
+        return 0 if self.kept is None else self.kept.closed_copies
+
+    @cached_property
+    def spark(self) -> list[Decimal]:
+        """Cumulative net, at most 40 points, oldest first."""
+        return [Decimal(0)] if self.kept is None else [Decimal(point) for point in self.kept.spark]
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Every figure on today's capital base, without the daily series (see day_series).
+
+        Sharpe and Sortino are None, with a reason, for the seconds after the base has changed."""
+        capital, label = capital_of(self.trader)
+        total = self.trader.trace_total_profit if PERIODS[self.period] is None else None
+        if self.kept is None:
+            return summarise([], capital=capital, capital_label=label, now=self.now, reported_total=total)
+        return from_parts(
+            parts(self.kept.figures),
+            capital=capital,
+            capital_label=label,
+            now=self.now,
+            net_before=self.kept.net_before,
+            reported_total=total,
+            returns=returns(self.kept.figures),
+        )
+
+
+def period_rows(traders: QuerySet[Trader], period: str, now: datetime | None = None) -> list[PeriodRow]:
+    """A row for each of these traders, in their order, those without a summary too. Two queries.
+
+    `traders` says whose: Trader.objects.filter(account__owner=user). Raises KeyError for an unknown period.
+    """
+    PERIODS[period]
+    now, found = now or timezone.now(), list(traders)
+    kept = {
+        row.trader_id: row
+        for row in PeriodSummary.objects.filter(trader__in=[t.pk for t in found], period=period)
+    }
+    return [PeriodRow(trader, period, kept.get(trader.pk), now) for trader in found]
+
+
+def day_series(traders: Iterable[int], since: date | None = None, until: date | None = None) -> list[DayRow]:
+    """Each trader's days with closed copies between two days, both included, oldest first. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT {_TOTALS}, d.trader_id, d.day FROM copytrade_dayresult d
+            WHERE d.trader_id = ANY(%s) AND d.day >= %s AND d.day <= %s
+            GROUP BY d.trader_id, d.day ORDER BY d.day, d.trader_id""",
+            [list(traders), since or date.min, until or date.max],
+        )
+        return [DayRow(*row) for row in cursor.fetchall()]
+
+
+def symbols(
+    traders: Iterable[int], since: date | None = None, until: date | None = None
+) -> dict[str, Totals]:
+    """The sums by symbol, of closed copies between two days, both included. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT d.symbol, {_TOTALS} FROM copytrade_dayresult d
+            WHERE d.trader_id = ANY(%s) AND d.day >= %s AND d.day <= %s GROUP BY d.symbol ORDER BY d.symbol""",
+            [list(traders), since or date.min, until or date.max],
+        )
+        return {symbol: Totals(*row) for symbol, *row in cursor.fetchall()}
+
+
+def totals(accounts: Iterable[int], since: Mapping[str, date | None]) -> dict[str, Totals]:
+    """The sums over all traders of these accounts, from each named day on (None: all). One query.
+
+    totals(keys, {"today": today, "all": None})["today"].net
+    """
+    names = list(since)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT p.name, {_TOTALS} FROM unnest(%s::text[], %s::date[]) AS p(name, since)
+            LEFT JOIN copytrade_dayresult d ON d.account_id = ANY(%s) AND d.day >= p.since GROUP BY p.name""",
+            [names, [since[name] or date.min for name in names], list(accounts)],
+        )
+        return {name: Totals(*row) for name, *row in cursor.fetchall()}
+
+
+def of_user(user: User) -> QuerySet[Trader]:
+    """All traders of a person's connections, copied ones first: what period_rows() is asked about."""
+    traders = Trader.objects.filter(account__owner=user).select_related("account")
+    return traders.order_by("-copied", "name", "pk")
+
+
+def accounts_of(user: User) -> list[int]:
+    return list(Account.objects.filter(owner=user).values_list("pk", flat=True))
+
+
+assert [field.name for field in fields(Totals)] == list(FIGURES)  # columns are read by their place

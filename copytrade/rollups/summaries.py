@@ -1,0 +1,302 @@
+"""One summary per (trader, period), made from the ledger when a result changed or a day began.
+
+The database sorts and hands over columns; shape.py passes over them. Nothing is locked meanwhile: the ledger
+may merge a page at any moment. A trader's mark (summaries_stale_since) moves with every page; a summary is
+written only while the mark stands, and the mark is cleared only if it has not moved. So no page is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from decimal import Decimal
+
+from django.db import connection, transaction
+from django.db.models import DateTimeField, Func
+from django.utils import timezone
+
+from copytrade.models import PeriodSummary, Trader, User
+from copytrade.statistics import MINIMUM_COPIES, MINIMUM_DAYS, Parts, Returns, returns_of
+from copytrade.statistics.exact import ZERO, total
+from copytrade.statistics.parts import true_up_before
+from copytrade.statistics.summary import capital_base
+
+from .counted import COUNTS, MARGIN
+from .days import day_of, zone_of
+from .kept import capital_of, keep
+from .locks import SUMMARY_LOCK, roomy
+from .periods import PERIODS, first_day, since
+from .shape import Columns, Shape, columns, moment, shape
+
+TOGETHER = 20_000  # copies that are read at once; a trader with more is read alone
+_ORDER = 'o.close_time, o.tracking_no, o.open_time, o.symbol COLLATE "C", o.net_profit'
+_COLUMNS = f"""
+SELECT o.trader_id,
+    string_agg(timestamptz_send(o.open_time), ''::bytea ORDER BY {_ORDER}),
+    string_agg(timestamptz_send(o.close_time), ''::bytea ORDER BY {_ORDER}),
+    string_agg(o.net_profit::text, ',' ORDER BY {_ORDER}),
+    string_agg(({MARGIN})::text, ',' ORDER BY {_ORDER})
+FROM copytrade_trackingorder o WHERE o.trader_id = ANY(%s) AND {COUNTS} GROUP BY o.trader_id
+"""
+_DAYS = """
+SELECT d.trader_id, d.day, sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint,
+    sum(d.net), sum(d.gross), sum(d.won), sum(d.lost), sum(d.open_fees), sum(d.margin)
+FROM copytrade_dayresult d WHERE d.trader_id = ANY(%s) GROUP BY d.trader_id, d.day ORDER BY d.trader_id, d.day
+"""
+_NOTHING = Columns((), (), (), ())
+_WRITTEN = ("as_of", "closed_copies", "net", "net_before", "figures", "spark", "computed_at")
+
+
+class ClockTimestamp(Func):
+    """The database's clock, which goes on inside a transaction: each mark is another."""
+
+    template = "clock_timestamp()"
+    output_field = DateTimeField()
+
+
+@dataclass(frozen=True)
+class Day:
+    """The sums of one trader's day, over all symbols."""
+
+    day: date
+    n: int
+    wins: int
+    losses: int
+    net: Decimal
+    gross: Decimal
+    won: Decimal
+    lost: Decimal
+    open_fees: Decimal
+    margin: Decimal
+
+
+def summarise(traders: Iterable[int], now: datetime | None = None) -> int:
+    """Make the summaries of these traders (our keys); how many of them were written.
+
+    One that the ledger touched meanwhile is written and stays stale; one that somebody else brought up to
+    date meanwhile is left alone. Inside a transaction it sees, and writes, what that transaction does.
+    """
+    keys, now = sorted(set(traders)), now or timezone.now()
+    # Somebody else's newer result is told by a mark that is gone, so there has to be one.
+    Trader.objects.filter(pk__in=keys, summaries_stale_since=None).update(
+        summaries_stale_since=ClockTimestamp()
+    )
+    written = 0
+    for chunk in _chunks(keys):
+        with _one_moment():
+            rows = {trader.pk: (trader, list(made)) for trader, made in _made(chunk, now)}
+        written += _write(rows)
+    return written
+
+
+def summarise_stale(limit: int = 200, now: datetime | None = None) -> int:
+    """Bring up to date at most `limit` traders whose results changed or whose day ended; how many.
+
+    Any number of workers may do so at once: a trader at which another one is, is passed over.
+    """
+    now = now or timezone.now()
+    mark_rolled_over(now)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """WITH stale AS MATERIALIZED (
+                SELECT id FROM copytrade_trader WHERE summaries_stale_since IS NOT NULL
+                ORDER BY summaries_stale_since LIMIT %s
+            ) SELECT id FROM stale WHERE pg_try_advisory_lock(%s, (id %% 2147483648)::int)""",
+            [limit, SUMMARY_LOCK],
+        )
+        taken = [key for (key,) in cursor.fetchall()]
+    try:
+        return summarise(taken, now)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_unlock(%s, (id %% 2147483648)::int) FROM unnest(%s::bigint[]) AS t(id)",
+                [SUMMARY_LOCK, taken],
+            )
+
+
+def mark_rolled_over(now: datetime) -> int:
+    """Mark the traders whose summaries end before today (the owner's midnight has passed), were made before
+    the last true-up, or were never made; how many. One query for all people of the desk, and one for zones."""
+    zones = list(User.objects.filter(accounts__isnull=False).values_list("zone", flat=True).distinct())
+    todays = [now.astimezone(zone_of(User(zone=zone))).date() for zone in zones]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE copytrade_trader t SET summaries_stale_since = clock_timestamp()
+            FROM copytrade_account a, copytrade_user u, unnest(%s::text[], %s::date[]) AS z(zone, today)
+            WHERE t.summaries_stale_since IS NULL AND a.id = t.account_id AND u.id = a.owner_id
+                AND z.zone = u.zone AND NOT EXISTS (
+                    SELECT FROM copytrade_periodsummary s WHERE s.trader_id = t.id AND s.period = 'all'
+                        AND s.as_of >= z.today AND s.computed_at >= %s)""",
+            [zones, todays, true_up_before(now)],
+        )
+        return cursor.rowcount
+
+
+def _write(rows: dict[int, tuple[Trader, list[PeriodSummary]]]) -> int:
+    """Store the rows of each trader whose mark still stands, and clear the marks that have not moved."""
+    with transaction.atomic():
+        marks = dict(
+            Trader.objects.select_for_update(no_key=True)
+            .filter(pk__in=rows)
+            .order_by("pk")
+            .values_list("pk", "summaries_stale_since")
+        )
+        standing = [key for key, mark in marks.items() if mark is not None]
+        PeriodSummary.objects.bulk_create(
+            [row for key in standing for row in rows[key][1]],
+            update_conflicts=True,
+            unique_fields=["trader", "period"],
+            update_fields=["account", *_WRITTEN],
+        )
+        done = [key for key in standing if marks[key] == rows[key][0].summaries_stale_since]
+        Trader.objects.filter(pk__in=done).update(summaries_stale_since=None)
+    return len(standing)
+
+
+def _made(chunk: Sequence[int], now: datetime) -> Iterator[tuple[Trader, Iterator[PeriodSummary]]]:
+    """The summaries of the traders of a chunk, each trader as read with them."""
+    traders = Trader.objects.filter(pk__in=chunk).select_related("account__owner").in_bulk()
+    days = day_sums(chunk)
+    sizes = {key: sum(day.n for day in days.get(key, ())) for key in traders}
+    for batch in _batches(sizes):
+        found = _columns(batch)
+        for key in batch:
+            trader = traders[key]
+            zone = zone_of(trader.account.owner)
+            yield trader, _rows(trader, found.pop(key, _NOTHING), days.get(key, []), zone, now)
+
+
+def _rows(
+    trader: Trader, copies: Columns, days: Sequence[Day], zone: tzinfo, now: datetime
+) -> Iterator[PeriodSummary]:
+    today = now.astimezone(zone).date()
+    known: dict[int, Shape] = {}  # where all copies are of this year, its figures are those of all
+    for period in PERIODS:
+        start, first = copies.place(since(period, now, zone)), first_day(period, today)
+        if start not in known:
+            known[start] = shape(copies.tail(start))
+        figures = known[start]
+        own = [day for day in days if first is None or day.day >= first]
+        before = total(day.net for day in days if first is not None and day.day < first)
+        series = _series(copies.tail(start), own, zone)
+        parts = _parts(copies.tail(start), figures, own, [net for _, net in series], now)
+        yield PeriodSummary(
+            account_id=trader.account_id,
+            trader=trader,
+            period=period,
+            as_of=today,
+            closed_copies=parts.closed_copies,
+            net=parts.net_profit,
+            net_before=before,
+            figures=keep(parts, _returns(trader, parts, series, before)),
+            spark=[str(point) for point in figures.spark],
+            computed_at=now,
+        )
+
+
+def _parts(
+    copies: Columns, figures: Shape, days: Sequence[Day], nets: Sequence[Decimal], now: datetime
+) -> Parts:
+    true_up = true_up_before(now)
+    recent = copies.net[copies.place(true_up) :]
+    return Parts(
+        closed_copies=len(copies.net),
+        wins=sum(day.wins for day in days),
+        losses=sum(day.losses for day in days),
+        net_profit=total(day.net for day in days),
+        gross=total(day.gross for day in days),
+        open_fees=total(day.open_fees for day in days),
+        won=total(day.won for day in days),
+        lost=total(day.lost for day in days),
+        margin_turned_over=total(day.margin for day in days),
+        provisional_from=true_up,
+        provisional_copies=len(recent),
+        provisional_net=total(recent),
+        days=len(nets),
+        best_day=max(nets, default=None),
+        worst_day=min(nets, default=None),
+        since=figures.since,
+        until=figures.until,
+        peak_margin=figures.peak_margin,
+        max_drawdown=figures.max_drawdown,
+        falls=figures.falls,
+        current_drawdown=figures.current_drawdown,
+        last_peak=figures.last_peak,
+        holding=figures.holding,
+        holding_winners=figures.holding_winners,
+        holding_losers=figures.holding_losers,
+        time_in_market=figures.time_in_market,
+        longest_win_streak=figures.longest_win_streak,
+        longest_loss_streak=figures.longest_loss_streak,
+    )
+
+
+def _series(copies: Columns, days: Sequence[Day], zone: tzinfo) -> list[tuple[date, Decimal]]:
+    """The daily series: from the first open to the last close, days without a close are 0."""
+    if not copies.closed:
+        return []
+    start = day_of(moment(min(copies.closed[0], *copies.opened)), zone)
+    end = day_of(moment(copies.closed[-1]), zone)
+    nets = {day.day: day.net for day in days}
+    every = (start + timedelta(days=offset) for offset in range((end - start).days + 1))
+    return [(day, nets.get(day, ZERO)) for day in every]
+
+
+def _returns(
+    trader: Trader, parts: Parts, series: Sequence[tuple[date, Decimal]], before: Decimal
+) -> Returns | None:
+    """Sharpe and Sortino on today's capital base; kept with it, so that a reader sees when it moved."""
+    if parts.days < MINIMUM_DAYS or parts.closed_copies < MINIMUM_COPIES:
+        return None
+    base = capital_base(parts, capital_of(trader)[0], before)
+    return None if base is None else returns_of(series, base)
+
+
+def day_sums(traders: Sequence[int]) -> dict[int, list[Day]]:
+    """The daily sums of these traders, oldest first. One query."""
+    found: dict[int, list[Day]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_DAYS, [list(traders)])
+        for key, *day in cursor.fetchall():
+            found.setdefault(key, []).append(Day(*day))
+    return found
+
+
+def _columns(traders: Sequence[int]) -> dict[int, Columns]:
+    with connection.cursor() as cursor:
+        cursor.execute(_COLUMNS, [list(traders)])
+        return {key: columns(bytes(opened), bytes(closed), *rest) for key, opened, closed, *rest in cursor}
+
+
+def _batches(sizes: dict[int, int]) -> Iterator[list[int]]:
+    """Traders whose copies are read together."""
+    batch: list[int] = []
+    held = 0
+    for key, size in sorted(sizes.items()):
+        if batch and held + size > TOGETHER:
+            yield batch
+            batch, held = [], 0
+        batch.append(key)
+        held += size
+    if batch:
+        yield batch
+
+
+def _chunks(keys: Sequence[int], size: int = 20) -> Iterator[Sequence[int]]:
+    return (keys[start : start + size] for start in range(0, len(keys), size))
+
+
+@contextmanager
+def _one_moment() -> Iterator[None]:
+    """Everything read inside is of one moment. In a transaction already open: of that one, as it stands."""
+    if connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            roomy(cursor)
+        yield
