@@ -1,22 +1,60 @@
-"""How often each kind of reading is made at a venue.
+"""How often each kind of reading is made at a venue: the bounds that the planner keeps, and what holds before it.
 
-Every copy call weighs 10 of about 500 per 10 s (open-points.md, "Limits"). One sandbox account with four
-traders costs 10/5 + 10/10 + 10/15 + 40/60 per second: some 45 of 500 per 10 s.
+Every copy call weighs 10 of about 500 per 10 s (open-points.md, "Limits"). One account with four traders, all at
+its floors, costs 10/5 + 10/60 + 40/300 + 10/300 per second: some 24 of 500 per 10 s. The more accounts share an
+address, the further the planner (scheduling/planner.py) moves their readings from floor to cap.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
 
-SECONDS = {"open": 30.0, "history": 120.0, "traders": 120.0, "settings": 600.0}
+from copytrade.models import SyncJob
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The shortest and the longest time between two readings of a kind, in seconds."""
+
+    floor: float
+    cap: float
+
+
+# The caps leave a tenth for waiting and reading: open lists no older than 600 s, traders and settings than 2 h.
+BOUNDS = {
+    "open": Bounds(5.0, 540.0),
+    "traders": Bounds(60.0, 6480.0),
+    "settings": Bounds(300.0, 6480.0),
+    # Beside the readings that a change brings forward; under overload it may wait for as long as OVERLAP_AT_LAST.
+    "history": Bounds(300.0, 900.0),
+}
+OVERLAP_AT_LAST = 6 * 3600.0
 # The sandbox is ours alone, and in the demo something happens every few seconds.
-SANDBOX_SECONDS = {"open": 5.0, "history": 10.0, "traders": 15.0, "settings": 60.0}
+SANDBOX_FLOORS = {"open": 5.0, "history": 10.0, "traders": 15.0, "settings": 60.0}
+# Until the planner has looked at a new job.
+UNPLANNED = {"open": 30.0, "history": 120.0, "traders": 120.0, "settings": 600.0}
+
+
+def bounds(venue: str, kind: str) -> Bounds:
+    """The bounds of a kind; settings.VENUES[venue]["intervals"] overrides the floor."""
+    usual = BOUNDS[kind]
+    floor = SANDBOX_FLOORS[kind] if venue == "sandbox" else usual.floor
+    floor = float(settings.VENUES.get(venue, {}).get("intervals", {}).get(kind, floor))
+    return Bounds(floor, max(floor, usual.cap))
 
 
 def interval(venue: str, kind: str) -> timedelta:
-    """The time between two readings of a kind; settings.VENUES[venue]["intervals"] overrides the default."""
-    usual = SANDBOX_SECONDS if venue == "sandbox" else SECONDS
+    """The time between two readings of a kind that was not planned yet."""
     own = settings.VENUES.get(venue, {}).get("intervals", {})
+    usual = SANDBOX_FLOORS if venue == "sandbox" else UNPLANNED
     return timedelta(seconds=own.get(kind, usual[kind]))
+
+
+def interval_of(job: SyncJob) -> timedelta:
+    """What is promised of this job (its account loaded): the interval that was planned for it."""
+    if job.interval is None:
+        return interval(job.account.venue, job.kind)
+    return timedelta(seconds=job.interval)

@@ -1,44 +1,68 @@
-"""Celery's side of the jobs: thin, ids as arguments, each a hint that may be lost, late or repeated.
+"""Celery's side of the jobs: thin, ids as arguments, each message a hint that may be lost, late or repeated.
 
-What is due stands in the database (SyncJob, SettingsChange); `tick` looks there and sends hints. Losing
-every message loses nothing: the next tick sends them again.
+What is due stands in the database (SyncJob, Chore, SettingsChange). `tick` looks there and wakes workers; a woken
+worker takes the most urgent reading itself, and goes on until nothing is due. Every worker's parent publishes
+ticks (dashboard/ticking.py), and beat may too: who ticks, how many, or how often makes no difference. Losing every
+message loses nothing: the next tick sends them again.
+
+Queues (dashboard/celeryconfig.py): `changes.<egress>` before `desk` before `readings.<egress>`, so that a call is made
+by a worker that may use the account's address.
 """
 
 from __future__ import annotations
 
 import structlog
-from celery import Task, shared_task
+from celery import Task, current_app, shared_task
 from kombu import Connection
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
-from . import alert_mail, alerts, changes, retention
-from .sync import run
+from . import alert_mail, alerts, changes, egress, retention
+from .models import SettingsChange
+from .scheduling import chores as desk_work
+from .scheduling import planner
+from .scheduling.chores import Work
+from .sync import worker
 
 log = structlog.get_logger(__name__)
 
 # A hint older than this is stale: another tick has sent a newer one.
 HINT_LIVES = 15
+CHORES = {
+    "plan": Work(planner.replan, every=15),
+    "watch": Work(alerts.watch, every=15),
+    "mail": Work(alert_mail.deliver, every=60),
+    "tidy": Work(retention.tidy, every=6 * 3600),
+}
 
 
 @shared_task(expires=10)
 def tick() -> int:
-    """Hand out what is due; how many hints went out. Run twice, or by five, it changes nothing."""
-    readings, waiting = run.run_due(), changes.take_up()
-    for change_id in waiting:
-        proceed_with_change.apply_async((change_id,), expires=HINT_LIVES)
-    for job_id in readings:
-        read.apply_async((job_id,), expires=HINT_LIVES)
-    return len(readings) + len(waiting)
+    """Wake workers for what is due; how many hints went out. Run twice, or by five, it changes nothing."""
+    sent = 0
+    for change_id in changes.take_up():
+        sent += hint_change(change_id)
+    if desk_work.is_due(CHORES):
+        sent += _hint(chores)
+    processes = current_app.conf.worker_concurrency or 1
+    configured = set(egress.names())
+    for name, due in worker.due_by_egress().items():
+        for _ in range(min(due, processes) if name in configured else 0):
+            sent += _hint(work, queue=f"readings.{name}")
+    return sent
 
 
 @shared_task(soft_time_limit=100, time_limit=120)
-def read(job_id: int) -> str:
-    """Make one reading, if it is still due and nobody else is at it."""
-    outcome = run.run_job(job_id)
-    if outcome == run.MORE:
-        read.apply_async((job_id,), expires=HINT_LIVES)
-    return outcome
+def work(name: str = "") -> int:
+    """Make readings until nothing is due or some seconds have passed; how many. `name`: only from that address."""
+    allowed = [name] if name else current_app.conf.get("egress_allowed") or egress.names()
+    return worker.work(allowed, wanted_elsewhere=lambda: _changes_wait(allowed))
+
+
+@shared_task(soft_time_limit=100, time_limit=120)
+def chores() -> list[str]:
+    """Do the work of the desk that is due; the names of what was done."""
+    return desk_work.run_due(CHORES)
 
 
 @shared_task(soft_time_limit=100, time_limit=120)
@@ -47,27 +71,17 @@ def proceed_with_change(change_id: int) -> str:
     return changes.proceed(change_id)
 
 
-@shared_task(soft_time_limit=100, time_limit=120)
-def tidy() -> int:
-    """Delete what has outlived its span; how many rows."""
-    return retention.tidy()
-
-
-@shared_task(expires=20, soft_time_limit=100, time_limit=120)
-def watch() -> int:
-    """Raise and resolve alerts by what is stored; how many are new."""
-    return alerts.watch()
-
-
-@shared_task(expires=60, soft_time_limit=100, time_limit=120)
-def mail_alerts() -> int:
-    """Mail the alerts that nobody has been told yet; how many."""
-    return alert_mail.deliver()
+@shared_task(expires=10)
+def wake(account_id: int) -> int:
+    """Wake workers now instead of at the next tick."""
+    return tick()
 
 
 def hint_change(change_id: int, connection: Connection | None = None) -> bool:
     """Wake a worker for a change right after it was confirmed. False when the broker is away: the tick has it."""
-    return _hint(proceed_with_change, change_id, connection)
+    account = SettingsChange.objects.filter(pk=change_id).values_list("trader__account", flat=True).first()
+    queue = f"changes.{egress.of(account or 0)}"
+    return _hint(proceed_with_change, change_id, queue=queue, connection=connection)
 
 
 def hint_account(account_id: int) -> bool:
@@ -75,16 +89,20 @@ def hint_account(account_id: int) -> bool:
     return _hint(wake, account_id)
 
 
-@shared_task(expires=10)
-def wake(account_id: int) -> int:
-    """Hand out what is due now instead of at the next tick."""
-    return tick()
-
-
-def _hint(task: Task, row_id: int, connection: Connection | None = None) -> bool:
+def _hint(task: Task, *ids: int, queue: str = "desk", connection: Connection | None = None) -> bool:
     try:
-        task.apply_async((row_id,), expires=HINT_LIVES, retry=False, connection=connection)
+        task.apply_async(ids, queue=queue, expires=HINT_LIVES, retry=False, connection=connection)
     except (KombuError, RedisError, OSError) as error:
         log.warning("hint not sent", task=task.name, error=type(error).__name__)
         return False
     return True
+
+
+def _changes_wait(names: list[str]) -> bool:
+    """Does a change wait for a free process? Then readings give way, between one and the next."""
+    try:
+        with current_app.pool.acquire(block=True, timeout=1) as connection:
+            client = connection.default_channel.client
+            return any(client.llen(f"changes.{name}") for name in names)
+    except (KombuError, RedisError, OSError):
+        return False

@@ -1,8 +1,8 @@
 """The Celery application: `celery -A dashboard worker` and `celery -A dashboard beat` need nothing more.
 
 Messages are hints (copytrade/tasks.py): results are ignored, a message is acknowledged when its task has
-ended, and one of a killed worker comes back by itself. Even that is a convenience: the tick sends a new
-hint for every job whose lease has run out.
+ended, and one of a killed worker comes back by itself. Even that is a convenience: ticks, published by every
+worker's parent (ticking.py), wake somebody for every job whose lease has run out. Beat is not needed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from pathlib import Path
 from celery import Celery
 from celery.signals import beat_init, setup_logging, worker_ready
 
+from .ticking import Ticker
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
 app = Celery("copydesk")
 app.config_from_object("dashboard.celeryconfig")
 app.autodiscover_tasks(["copytrade"])
+app.steps["worker"].add(Ticker)
 
 
 @setup_logging.connect

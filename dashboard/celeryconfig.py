@@ -7,7 +7,10 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
+
+from .ticking import TICK_EVERY, TICK_LIVES
 
 
 def broker_address(redis_url: str) -> str:
@@ -24,6 +27,14 @@ def schedule_file() -> str:
     if folder := os.environ.get("COPYDESK_DATA"):
         return str(Path(folder) / "beat-schedule")
     return str(Path(gettempdir()) / f"copydesk-beat-{os.getuid()}")
+
+
+def own_egress() -> list[str]:
+    """The addresses that this worker may call from: WORKER_EGRESS, names with commas; all of them without it."""
+    wanted = [name.strip() for name in os.environ.get("WORKER_EGRESS", "").split(",") if name.strip()]
+    if unknown := sorted(set(wanted) - set(settings.EGRESS)):
+        raise ImproperlyConfigured(f"WORKER_EGRESS names addresses that COPYDESK_EGRESS does not: {unknown}")
+    return wanted or sorted(settings.EGRESS)
 
 
 broker_url = broker_address(settings.REDIS_URL)
@@ -54,24 +65,21 @@ worker_send_task_events = False
 worker_enable_remote_control = False
 task_serializer = "json"
 accept_content = ["json"]
-task_default_queue = "readings"
-task_queues = [Queue("changes"), Queue("readings")]  # in this order: a person waits for the first
-task_routes = {
-    f"copytrade.tasks.{name}": {"queue": queue}
-    for queue, names in {
-        "changes": ("tick", "wake", "proceed_with_change"),
-        "readings": ("read", "tidy", "watch", "mail_alerts"),
-    }.items()
-    for name in names
-}
+egress_allowed = own_egress()
+# In this order: a person waits for the first; the second is short and finds what the third has to do. Calls go to a
+# worker that may use the account's address, so each has queues of its own.
+task_queues = [
+    *(Queue(f"changes.{name}") for name in egress_allowed),
+    Queue("desk"),
+    *(Queue(f"readings.{name}") for name in egress_allowed),
+]
+task_default_queue = "desk"
 task_time_limit = 120
 task_soft_time_limit = 100
 timezone = "UTC"
 beat_schedule_filename = schedule_file()
 beat_max_loop_interval = 2
+# One more source of ticks, not the only one (ticking.py). What comes round less often is a row (Chore).
 beat_schedule = {
-    "tick": {"task": "copytrade.tasks.tick", "schedule": 2.0, "options": {"expires": 10}},
-    "watch": {"task": "copytrade.tasks.watch", "schedule": 15.0, "options": {"expires": 15}},
-    "mail": {"task": "copytrade.tasks.mail_alerts", "schedule": 60.0, "options": {"expires": 60}},
-    "tidy": {"task": "copytrade.tasks.tidy", "schedule": 6 * 3600.0, "options": {"expires": 600}},
+    "tick": {"task": "copytrade.tasks.tick", "schedule": TICK_EVERY, "options": {"expires": TICK_LIVES}}
 }

@@ -1,27 +1,36 @@
 """Who works at a job: one holder at a time, by a lease in the database, and commits only while it is held.
 
-A claim is one conditional UPDATE. Its token fences every commit: a worker that slept through its lease
-finds the token changed and writes nothing. The due time is pushed ahead with the claim, so a job that kills
-its worker comes back after the lease, not at once.
+A claim is one UPDATE of a row found with SKIP LOCKED. It writes the lease alone and no indexed column, so it costs
+next to nothing; the due time stays where it was and is the deadline that the next one is counted from. The lease's
+token fences every commit: a worker that slept through its lease finds the token changed and writes nothing. A job
+that kills its worker comes back after its lease, and each time after a longer one.
+
+All times here are the database's: the clocks of the workers do not have to agree.
 """
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Q
-from django.utils import timezone
+from django.db import connection, transaction
+from django.db.models import Case, DurationField, F, Func, Q, Value, When
+from django.db.models.functions import Coalesce, Greatest, Least, Now
 
 from copytrade.models import Account, SyncJob
 
 # Readings of one account at the same time. Fewer than a worker has processes, so that an account whose
 # exchange hangs leaves some to the others.
 AT_ONCE = 3
+# What a step of `priority` is worth: a first backfill gives way to whatever is due less than this after it.
+PRIORITY_STEP = timedelta(minutes=5)
+# A hint brings a reading forward, but no closer to the last one than this part of its interval: where the
+# planner had to stretch the intervals, hints must not undo it.
+HINT_SPACING = 1 / 30
 
 
 class LeaseLost(Exception):
@@ -33,64 +42,189 @@ def lease_time() -> timedelta:
     return timedelta(seconds=max(settings.SYNC_LEASE_SECONDS, settings.EXCHANGE_DEADLINE + 1))
 
 
+# The lease of a job whose holder died is longer each time: what kills workers does not get to kill them all day.
+_TAKE = """
+    UPDATE copytrade_syncjob AS job
+       SET lease_token = %(token)s,
+           failures = job.failures + CASE WHEN job.lease_until IS NULL THEN 0 ELSE 1 END,
+           lease_until = {now} + %(lease)s
+                       * CASE WHEN job.lease_until IS NULL THEN 1 ELSE least(2 ^ least(job.failures, 4), 10) END
+"""
+_CLAIM_NEXT = """
+WITH busy AS (
+    SELECT account_id FROM copytrade_syncjob
+     WHERE due_at <= {now} AND lease_until >= {now}
+     GROUP BY account_id HAVING count(*) >= %(at_once)s
+), next AS (
+    SELECT job.id
+      FROM copytrade_syncjob AS job JOIN copytrade_account AS account ON account.id = job.account_id
+     WHERE job.due_at <= {now} AND (job.lease_until IS NULL OR job.lease_until < {now})
+       AND account.state <> %(refused)s
+       AND (%(egress)s::text[] IS NULL OR job.egress = ANY(%(egress)s))
+       AND (job.egress, account.venue) NOT IN (SELECT * FROM unnest(%(full_egress)s::text[], %(full_venue)s::text[]))
+       AND job.account_id NOT IN (SELECT account_id FROM busy)
+     ORDER BY job.due_at + (job.priority - 1) * %(step)s, job.id
+     LIMIT 1
+       FOR NO KEY UPDATE OF job SKIP LOCKED
+)
+{take}
+  FROM next WHERE job.id = next.id
+RETURNING job.id
+"""
+_CLAIM_ONE = """
+{take}
+ WHERE job.id = %(job)s AND (job.lease_until IS NULL OR job.lease_until < {now})
+   AND (%(force)s OR job.due_at <= {now})
+RETURNING job.id
+"""
+
+
+def claim_next(
+    egress: Collection[str] | None = None,
+    full: Collection[tuple[str, str]] = (),
+    now: datetime | None = None,
+) -> SyncJob | None:
+    """Take the job with the earliest deadline, or None when nothing is due that may be read now.
+
+    `egress`: only of accounts whose calls leave from one of these. `full`: pairs of egress and venue that have
+    no room. Jobs of refused accounts, and of accounts at which AT_ONCE are at work already, are left alone.
+    """
+    values = {
+        "egress": None if egress is None else list(egress),
+        "full_egress": [pair[0] for pair in full],
+        "full_venue": [pair[1] for pair in full],
+        "refused": Account.State.REFUSED,
+        "at_once": AT_ONCE,
+        "step": PRIORITY_STEP,
+    }
+    for _ in range(5):
+        job = _taken(_CLAIM_NEXT, now, **values)
+        if job is None or not _too_many(job, now):
+            return job
+        # Two claims at the same moment do not see each other: whoever is one too many gives way.
+        give_back(job)
+    return None
+
+
 def claim(job_id: int, *, force: bool = False, now: datetime | None = None) -> SyncJob | None:
     """Take a due job (any job with `force`), or None when it is not due, is held, has to wait for other
     readings of its account, or is gone."""
-    now, token, lease = now or timezone.now(), uuid.uuid4(), lease_time()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    rows = SyncJob.objects.filter(free, pk=job_id)
-    if not force:
-        rows = rows.filter(due_at__lte=now)
     with transaction.atomic():
         if not force and _account_is_busy(job_id, now):
             return None
-        taken = rows.update(lease_token=token, lease_until=now + lease, due_at=now + lease)
-    if not taken:
+        return _taken(_CLAIM_ONE, now, job=job_id, force=force)
+
+
+def _taken(statement: str, now: datetime | None, **values: object) -> SyncJob | None:
+    """Claim by this statement; the job as it stands, with its account and owner."""
+    clock = "statement_timestamp()" if now is None else "%(now)s::timestamptz"
+    values |= {"token": uuid.uuid4(), "lease": lease_time(), "now": now}
+    with connection.cursor() as cursor:
+        cursor.execute(statement.replace("{take}", _TAKE).replace("{now}", clock), values)
+        row = cursor.fetchone()
+    if row is None:
         return None
-    return SyncJob.objects.select_related("account__owner").get(pk=job_id)
+    jobs = SyncJob.objects.select_related("account__owner")
+    job = jobs.filter(pk=row[0], lease_token=values["token"]).first()
+    if job is not None:
+        job.kept = _kept(job)
+    return job
 
 
-def _account_is_busy(job_id: int, now: datetime) -> bool:
+def _kept(job: SyncJob) -> tuple[str, datetime | None]:
+    """What `fenced` stores beside the lease, to see whether it changed."""
+    return json.dumps(job.cursor, sort_keys=True), job.complete_from
+
+
+def _too_many(job: SyncJob, now: datetime | None) -> bool:
+    return held(now).filter(account=job.account_id).count() > AT_ONCE
+
+
+def give_back(job: SyncJob) -> None:
+    """Undo a claim: the job is due as before."""
+    SyncJob.objects.filter(pk=job.pk, lease_token=job.lease_token).update(lease_token=None, lease_until=None)
+
+
+def held(now: datetime | None = None):
+    """The jobs that somebody is at."""
+    return SyncJob.objects.filter(lease_until__gte=now or Now())
+
+
+def _free(now: datetime | None) -> Q:
+    return Q(lease_until=None) | Q(lease_until__lt=now or Now())
+
+
+def _account_is_busy(job_id: int, now: datetime | None) -> bool:
     """Are AT_ONCE jobs of this job's account held already? Counted under a lock, so that no two slip in."""
     account = Account.objects.select_for_update(no_key=True).filter(jobs=job_id).first()
     if account is None:
         return False
-    return SyncJob.objects.filter(account=account, lease_until__gte=now).count() >= AT_ONCE
+    return held(now).filter(account=account).count() >= AT_ONCE
+
+
+class Seconds(Func):
+    """A number of seconds as an interval of the database."""
+
+    template = "make_interval(secs => %(expressions)s)"
+    output_field = DurationField()
 
 
 @contextmanager
 def fenced(job: SyncJob) -> Iterator[None]:
     """A transaction that commits only while `job` still holds its lease, and renews it.
 
-    What the block changes of `job.cursor` is stored with it: rows and cursor together, or neither.
+    What was changed of `job.cursor` is stored with the block: rows and cursor together, or neither. Where nothing
+    was, and the lease is fresh, the job is locked but not written: most readings find nothing new.
     """
     with transaction.atomic():
-        held = SyncJob.objects.select_for_update().filter(pk=job.pk, lease_token=job.lease_token)
-        if not held.exists():
+        mine = SyncJob.objects.select_for_update(no_key=True).filter(pk=job.pk, lease_token=job.lease_token)
+        left = mine.values_list(F("lease_until") - Now(), flat=True).first()
+        if left is None:
             raise LeaseLost
         yield
-        job.lease_until = timezone.now() + lease_time()
-        SyncJob.objects.filter(pk=job.pk).update(
-            cursor=job.cursor, complete_from=job.complete_from, lease_until=job.lease_until
-        )
+        kept = _kept(job)
+        if kept != job.kept or left < lease_time() / 2:
+            mine.update(cursor=job.cursor, complete_from=job.complete_from, lease_until=Now() + lease_time())
+    job.kept = kept
 
 
-def release(job: SyncJob, due_at: datetime, **fields: object) -> bool:
-    """Give the job back, due again at `due_at`; False when it was not ours any more."""
+def release(job: SyncJob, due_at: object, *, heed_hints: bool = True, **fields: object) -> bool:
+    """Give the job back, due again at `due_at` (a time, a timedelta from now, or an expression); False when it
+    was not ours any more. A hint that came while it was held counts (unless told otherwise): what it is about may
+    have happened after the page that would have shown it."""
+    due = Now() + due_at if isinstance(due_at, timedelta) else due_at
+    if heed_hints:
+        due = Case(When(due_at=job.due_at, then=due), default=Least(F("due_at"), due))
     rows = SyncJob.objects.filter(pk=job.pk, lease_token=job.lease_token)
-    return rows.update(lease_token=None, lease_until=None, due_at=due_at, **fields) == 1
+    return rows.update(lease_token=None, lease_until=None, due_at=due, **fields) == 1
+
+
+def next_deadline(job: SyncJob, interval: timedelta):
+    """One interval after the last deadline, so that deadlines do not drift; after a long delay half an interval
+    from now, so that readings that were missed are not caught up with one by one. Never more than one ahead."""
+    return Least(Greatest(Value(job.due_at + interval), Now() + interval / 2), Now() + interval)
+
+
+def due(now: datetime | None = None):
+    """The jobs that are due and that nobody is at, earliest deadline first."""
+    rows = SyncJob.objects.filter(_free(now), due_at__lte=now or Now())
+    return rows.exclude(account__state=Account.State.REFUSED).order_by("due_at", "pk")
 
 
 def take_due(now: datetime | None = None, limit: int = 500) -> list[int]:
-    """Jobs that are due and that nobody is at, oldest first."""
-    now = now or timezone.now()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    rows = SyncJob.objects.filter(free, due_at__lte=now).exclude(account__state=Account.State.REFUSED)
-    return list(rows.order_by("due_at").values_list("pk", flat=True)[:limit])
+    """The ids of the jobs that are due and that nobody is at, oldest first."""
+    return list(due(now).values_list("pk", flat=True)[:limit])
 
 
 def make_due(account: Account, *kinds: str) -> None:
-    """Bring readings of an account forward to now; those under way follow right after."""
-    SyncJob.objects.filter(account=account, kind__in=kinds, due_at__gt=timezone.now()).update(
-        due_at=timezone.now()
-    )
+    """Bring readings of an account forward to now; those under way follow right after.
+
+    One that was made a moment ago waits for a small part of its interval (HINT_SPACING)."""
+    soon = Greatest(Now(), F("last_success_at") + Seconds(Coalesce(F("interval"), 0.0) * HINT_SPACING))
+    moved = Case(When(lease_until__gte=Now(), then=soon), default=Least(F("due_at"), soon))
+    later = Q(due_at__gt=Now()) | Q(lease_until__gte=Now())
+    rows = SyncJob.objects.filter(later, account=account, kind__in=kinds)
+    with transaction.atomic():
+        # In one order, so that two hints never wait for each other.
+        ids = list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
+        SyncJob.objects.filter(pk__in=ids).update(due_at=moved)

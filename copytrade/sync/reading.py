@@ -29,6 +29,8 @@ class Reading:
     bad: int = 0
     more: bool = False  # there is work left: due again at once
     trouble: str = ""  # a part that failed while the rest was read; a sentence
+    # The exchange's numbers of the traders of whom copies closed or vanished: their other followers are read soon.
+    closed_traders: set[int] = field(default_factory=set)
 
     def time_is_up(self) -> bool:
         return (timezone.now() - self.began).total_seconds() > self.budget

@@ -5,17 +5,19 @@ Plain functions. Celery's tasks and `manage sync` call them; a test does too.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 import structlog
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from copytrade import health
 from copytrade.clients import NoKey, talking_to
 from copytrade.exchange.errors import ExchangeError
-from copytrade.intervals import interval
+from copytrade.intervals import interval_of
 from copytrade.models import Account, SyncJob
+from copytrade.scheduling import boosts, rates
 from copytrade.vault import VaultError
 
 from . import history, leases, open_orders, settings, traders
@@ -29,14 +31,21 @@ READERS: dict[str, Callable[[Reading], None]] = {
 }
 ALL = tuple(READERS)
 LONGEST_PAUSE = timedelta(minutes=10)
+# What failed is tried again after its interval, or after this if that is longer; then after twice that.
+RETRY_AFTER = timedelta(minutes=2)
 BUDGET_SECONDS = 8.0
 PENDING_PAUSE = timedelta(seconds=45)
+USUAL, BACKFILL = 1, 2
+# Part of the interval by which deadlines wander, so that readings that fell together drift apart.
+JITTER = 0.95, 1.05
+# Every copy call weighs this (interface.md, "Limits"); how fast a job's measured weight follows what it was lately.
+READING_WEIGHT, WEIGHT_LEARNS = 10.0, 0.2
 
 log = structlog.get_logger(__name__)
 
 
 def run_due(now: datetime | None = None) -> list[int]:
-    """The jobs that somebody should run now; each is handed out once per few seconds."""
+    """The jobs that somebody should run now, oldest first."""
     return leases.take_due(now)
 
 
@@ -73,11 +82,14 @@ def run_job(job_id: int, *, force: bool = False, budget: float = BUDGET_SECONDS)
     Only errors that nobody foresaw are raised, after the job was pushed ahead.
     """
     job = leases.claim(job_id, force=force)
-    if job is None:
-        return TAKEN
+    return TAKEN if job is None else run_claimed(job, budget)
+
+
+def run_claimed(job: SyncJob, budget: float = BUDGET_SECONDS) -> str:
+    """Run a job that was claimed, and hand it back; answers and errors as `run_job`."""
     account = job.account
     if not health.reading_allowed(account):
-        leases.release(job, timezone.now() + LONGEST_PAUSE)
+        leases.release(job, LONGEST_PAUSE)
         return account.state_reason
     reading = None
     try:
@@ -98,16 +110,37 @@ def run_job(job_id: int, *, force: bool = False, budget: float = BUDGET_SECONDS)
 
 
 def _succeeded(job: SyncJob, reading: Reading) -> str:
-    now = timezone.now()
     was_pending = job.account.state == Account.State.PENDING
-    health.succeeded(job.account, now)
-    due = now if reading.more else now + interval(job.account.venue, job.kind)
-    if not leases.release(job, due, failures=0, last_success_at=now, last_error=reading.trouble[:500]):
+    health.succeeded(job.account)
+    every = interval_of(job)
+    due = Now() if reading.more else leases.next_deadline(job, every * random.uniform(*JITTER))  # noqa: S311 (spreads readings)
+    if not leases.release(
+        job, due, failures=0, last_success_at=Now(), last_error=reading.trouble[:500],
+        priority=_priority(job, reading), **observation(job, reading),
+    ):  # fmt: skip
         return TAKEN
-    note_run(job.account, job.kind, reading, error=reading.trouble, at=now)
+    note_run(job.account, job.kind, reading, error=reading.trouble)
     if was_pending:
         leases.make_due(job.account, *ALL)
+    boosts.close_seen(job.account, reading.closed_traders)
     return MORE if reading.more else DONE
+
+
+def _priority(job: SyncJob, reading: Reading) -> int:
+    """A walk through the past that goes on gives way to what is due; whatever else was urgent has been done."""
+    return BACKFILL if reading.more and job.kind == SyncJob.Kind.HISTORY and job.cursor.get("back") else USUAL
+
+
+def observation(job: SyncJob, reading: Reading) -> dict[str, float]:
+    """What this reading says of how often its subject changes, and of what a reading weighs: written with the
+    release. The first reading says nothing of a rate: what it found may be years old."""
+    weight = job.weight + (READING_WEIGHT * max(reading.pages, 1) - job.weight) * WEIGHT_LEARNS
+    told = {"weight": weight}
+    if job.last_success_at is None or job.kind == SyncJob.Kind.HISTORY:
+        return told
+    seconds = (reading.began - job.last_success_at).total_seconds()
+    changes, exposure = rates.observed(job.changes, job.exposure, seconds, changed=bool(reading.changed))
+    return told | {"changes": changes, "exposure": exposure}
 
 
 def _failed(job: SyncJob, reading: Reading | None, error: ExchangeError | NoKey | VaultError) -> str:
@@ -125,12 +158,11 @@ def _failed(job: SyncJob, reading: Reading | None, error: ExchangeError | NoKey 
 
 
 def _push_ahead(job: SyncJob, words: str, at_least: float = 0.0) -> None:
-    now = timezone.now()
-    usual = interval(job.account.venue, job.kind)
+    usual = min(interval_of(job), RETRY_AFTER)
     pause = min(max(usual * 2 ** min(job.failures, 10), timedelta(seconds=at_least)), LONGEST_PAUSE)
-    leases.release(job, now + pause, failures=job.failures + 1, last_error=words[:500])
+    leases.release(job, pause, heed_hints=False, failures=job.failures + 1, last_error=words[:500])
     if job.account.state == Account.State.PENDING:
         # One kind tries the new key for all: the fewer refused calls the better.
-        later = {kind: now + PENDING_PAUSE * (1 if kind == job.kind else 1.5) for kind in ALL}
-        for kind, due in later.items():
-            SyncJob.objects.filter(account=job.account, kind=kind, lease_token=None).update(due_at=due)
+        others = SyncJob.objects.filter(account=job.account, lease_token=None)
+        others.filter(kind=job.kind).update(due_at=Now() + PENDING_PAUSE)
+        others.exclude(kind=job.kind).update(due_at=Now() + PENDING_PAUSE * 1.5)

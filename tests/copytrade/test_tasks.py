@@ -11,8 +11,7 @@ import redis
 from django.utils import timezone
 
 from copytrade import changes, retention, tasks
-from copytrade.models import Account, SettingsChange, SyncJob, SyncRun, Trader
-from copytrade.sync import run
+from copytrade.models import Account, Chore, SettingsChange, SyncJob, SyncRun, Trader
 from dashboard import celery_app
 from dashboard.celeryconfig import broker_address, schedule_file
 from tests.support.sandbox_process import Sandbox
@@ -30,6 +29,12 @@ def broker(redis_client: redis.Redis, settings) -> redis.Redis:
     return redis_client
 
 
+def nothing_but_readings_is_due() -> None:
+    """Every chore has just been done."""
+    later = timezone.now() + timedelta(seconds=14)
+    Chore.objects.bulk_create(Chore(name=name, due_at=later) for name in tasks.CHORES)
+
+
 def messages(broker: redis.Redis, queue: str) -> list[dict]:
     """What waits in a queue, oldest first: headers and body."""
     waiting = []
@@ -39,12 +44,18 @@ def messages(broker: redis.Redis, queue: str) -> list[dict]:
     return waiting
 
 
-def test_a_tick_hands_out_each_due_job(account: Account, broker: redis.Redis) -> None:
+def test_a_tick_wakes_as_many_workers_as_there_is_work(account: Account, broker: redis.Redis) -> None:
+    nothing_but_readings_is_due()
+    SyncJob.objects.update(due_at=timezone.now() + timedelta(hours=1))
+    assert tasks.tick() == 0
+    SyncJob.objects.filter(kind__in=["open", "traders"]).update(due_at=timezone.now())
+    assert tasks.tick() == 2
+    waiting = messages(broker, "readings.default")
+    assert {m["headers"]["task"] for m in waiting} == {"copytrade.tasks.work"}
     SyncJob.objects.update(due_at=timezone.now())
-    assert tasks.tick() == 4
-    waiting = messages(broker, "readings")
-    assert {m["headers"]["task"] for m in waiting} == {"copytrade.tasks.read"}
-    assert sorted(m["body"][0][0] for m in waiting) == sorted(account.jobs.values_list("pk", flat=True))
+    celery_app.conf.worker_concurrency, usual = 3, celery_app.conf.worker_concurrency
+    assert tasks.tick() == 3, "more than the processes there are would only wait"
+    celery_app.conf.worker_concurrency = usual
 
 
 def test_messages_hold_ids_and_nothing_secret(
@@ -54,8 +65,11 @@ def test_messages_hold_ids_and_nothing_secret(
     assert tasks.hint_change(change.pk) and tasks.hint_account(account.pk)
     SyncJob.objects.update(due_at=timezone.now())
     tasks.tick()
-    everything = [*messages(broker, "changes"), *messages(broker, "readings")]
-    assert len(everything) >= 5
+    names = ("changes.default", "desk", "readings.default")
+    everything = [message for name in names for message in messages(broker, name)]
+    assert {m["headers"]["task"].removeprefix("copytrade.tasks.") for m in everything} == {
+        "proceed_with_change", "wake", "chores", "work",
+    }  # fmt: skip
     for message in everything:
         args, kwargs, _ = message["body"]
         assert kwargs == {} and all(isinstance(value, int) for value in args)
@@ -65,9 +79,10 @@ def test_messages_hold_ids_and_nothing_secret(
 
 
 def test_a_person_is_served_before_the_readings(account: Account, broker: redis.Redis) -> None:
-    assert [queue.name for queue in celery_app.conf.task_queues] == ["changes", "readings"]
+    order = [queue.name for queue in celery_app.conf.task_queues]
+    assert order == ["changes.default", "desk", "readings.default"]
     tasks.hint_change(1)
-    assert len(messages(broker, "changes")) == 1 and not messages(broker, "readings")
+    assert len(messages(broker, "changes.default")) == 1 and not messages(broker, "readings.default")
 
 
 def test_without_a_broker_a_hint_says_no_and_the_tick_has_the_change(
@@ -84,24 +99,18 @@ def test_without_a_broker_a_hint_says_no_and_the_tick_has_the_change(
 def test_repeated_and_stale_messages_do_nothing(
     account: Account, sandbox: Sandbox, broker: redis.Redis
 ) -> None:
-    for job in account.jobs.all():
-        run.run_job(job.pk, force=True)
+    tasks.work()
     account.jobs.update(due_at=timezone.now() + timedelta(hours=1))  # none falls due while this test runs
     calls = len(sandbox.calls()["calls"])
-    for job in account.jobs.all():
-        assert tasks.read(job.pk) == run.TAKEN
-    assert tasks.read(0) == run.TAKEN
+    assert [tasks.work(), tasks.work("default"), tasks.work("elsewhere")] == [0, 0, 0]
     assert len(sandbox.calls()["calls"]) == calls
 
 
-def test_tasks_read_the_account_as_the_command_does(
+def test_a_woken_worker_reads_all_that_is_due(
     account: Account, sandbox: Sandbox, broker: redis.Redis
 ) -> None:
-    SyncJob.objects.update(due_at=timezone.now())
     for _ in range(20):
-        for job_id in run.run_due():
-            tasks.read(job_id)
-        if not SyncJob.objects.filter(due_at__lte=timezone.now()).exists():
+        if not tasks.work():
             break
     assert_ledger_is(account, sandbox.truth())
 
@@ -150,7 +159,7 @@ def test_what_has_outlived_its_span_is_deleted(account: Account, trader: Trader)
     draft = SettingsChange.objects.create(trader=trader, body={}, created_at=old)
     kept = SettingsChange.objects.create(trader=trader, body={}, created_at=old, state="applied")
     runs = SyncRun.objects.count()
-    assert tasks.tidy() == 2
+    assert retention.tidy() == 2
     assert SyncRun.objects.count() == runs - 1
     assert not SettingsChange.objects.filter(pk=draft.pk).exists()
     assert SettingsChange.objects.filter(pk=kept.pk).exists()

@@ -1,0 +1,5 @@
+"""The planner."""
+
+
+def replan() -> int:
+    return 0
