@@ -1,4 +1,4 @@
-"""./run faults [--seeds N]: the fault battery of settings changes, and its table in docs/reliability.md."""
+"""./run faults [--seeds N]: the batteries of settings changes and of reading, their tables in docs/reliability.md."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ from .console import say
 from .folders import ROOT
 
 BATTERY = "tests/faults/test_settings_faults.py"
+SYNC_BATTERY = "tests/faults/test_sync_faults.py"
 PAGE = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- faults: written by ./run faults -->", "<!-- end of faults -->"
+SYNC_BEGIN, SYNC_END = (
+    "<!-- reading under faults: written by ./run faults -->",
+    "<!-- end of reading under faults -->",
+)
+QUIET = "nothing at all"  # the scenario without a fault, against which the others' waiting is held
 MOST_SEEDS = 1000
 ENDS = {"applied": "APPLIED", "not_seen": "NOT_SEEN", "conflict": "CONFLICT", "rejected": "REJECTED"}
 
@@ -24,24 +30,32 @@ Run = dict[str, Any]
 
 
 def faults(arguments: list[str]) -> int:
-    """The battery with N seeds (5). The table is written only when every run held."""
+    """Both batteries with N seeds (5). The tables are written only when every run held."""
     seeds = asked(arguments)
     with tempfile.TemporaryDirectory(prefix="copydesk-faults-") as folder:
-        report = Path(folder) / "runs.jsonl"
-        report.touch()
+        reports = {name: Path(folder) / f"{name}.jsonl" for name in ("settings", "sync")}
+        for report in reports.values():
+            report.touch()
         started = time.monotonic()
         status = testing.on_fleeting_servers(
-            testing.pytest([BATTERY, "-q"]),
-            {"COPYDESK_FAULT_SEEDS": str(seeds), "COPYDESK_FAULT_REPORT": str(report)},
+            testing.pytest([BATTERY, SYNC_BATTERY, "-q"]),
+            {
+                "COPYDESK_FAULT_SEEDS": str(seeds),
+                "COPYDESK_FAULT_REPORT": str(reports["settings"]),
+                "COPYDESK_SYNC_FAULT_REPORT": str(reports["sync"]),
+            },
         )
-        runs = [json.loads(line) for line in report.read_text().splitlines()]
-    if status or not runs:
-        say("The table in docs/reliability.md was left as it is.")
+        runs, readings = (
+            [json.loads(line) for line in report.read_text().splitlines()] for report in reports.values()
+        )
+    if status or not runs or not readings:
+        say("The tables in docs/reliability.md were left as they are.")
         return status or 1
-    PAGE.write_text(
-        replaced(PAGE.read_text(), [*table(runs), "", summed(runs, seeds, time.monotonic() - started)])
-    )
-    say(f"{len(runs)} runs held; the table stands in {PAGE.relative_to(ROOT)}.")
+    seconds = time.monotonic() - started
+    page = replaced(PAGE.read_text(), [*table(runs), "", summed(runs, seeds, seconds)])
+    lines = [*sync_table(readings), "", sync_summed(readings, seeds)]
+    PAGE.write_text(replaced(page, lines, SYNC_BEGIN, SYNC_END))
+    say(f"{len(runs) + len(readings)} runs held; the tables stand in {PAGE.relative_to(ROOT)}.")
     return 0
 
 
@@ -89,10 +103,57 @@ def summed(runs: list[Run], seeds: int, seconds: float) -> str:
     )
 
 
-def replaced(page: str, lines: list[str]) -> str:
+def sync_table(runs: Iterable[Run]) -> list[str]:
+    """A line per scenario of reading, in the order in which they were played first."""
+    by_name: dict[str, list[Run]] = {}
+    for run in sorted(runs, key=lambda run: run["seed"]):
+        by_name.setdefault(run["scenario"], []).append(run)
+    head = ["Scenario", "Runs", "Opened, closed meanwhile", "Lost", "Twice", "Invented", "Wrong", "Own 429s"]
+    lines = [
+        f"| {' | '.join([*head, 'Caught up after, at most', 'Others read every'])} |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, rows in by_name.items():
+        counts = [
+            sum(row[key] for row in rows)
+            for key in ("events", "lost", "doubled", "invented", "differing", "own_429s")
+        ]
+        told = " | ".join(map(str, counts))
+        after = max(row["caught_up"] for row in rows)
+        lines.append(f"| {name} | {len(rows)} | {told} | {after:.1f} s | {every(rows)} |")
+    return lines
+
+
+def every(rows: Iterable[Run]) -> str:
+    """The mean time between two readings of an account that the fault was not meant for."""
+    gaps = [gap for row in rows for gap in row["gaps"]]
+    return f"{sum(gaps) / len(gaps):.2f} s" if gaps else ""
+
+
+def sync_summed(runs: list[Run], seeds: int) -> str:
+    wrong = sum(run[key] for run in runs for key in ("lost", "doubled", "invented", "differing"))
+    refused, events = sum(run["own_429s"] for run in runs), sum(run["events"] for run in runs)
+    quiet = [gap for run in runs if run["scenario"] == QUIET for gap in run["gaps"]]
+    loud = [gap for run in runs if run["scenario"] != QUIET for gap in run["gaps"]]
+    against = ""
+    if quiet and loud:
+        more = 100 * (_age(loud) / _age(quiet) - 1)
+        against = f" While a fault held one account, what was stored of the others was {more:+.1f} % older."
+    return (
+        f"{len(runs)} runs with {seeds} seed{'s' if seeds > 1 else ''}: {events} orders opened or closed while they "
+        f"ran; {wrong} ended other than the exchange says, and {refused} calls went over its limit.{against}"
+    )
+
+
+def _age(gaps: list[float]) -> float:
+    """The mean age, at any moment, of what is read anew after such gaps."""
+    return sum(gap * gap for gap in gaps) / (2 * sum(gaps))
+
+
+def replaced(page: str, lines: list[str], begin: str = BEGIN, end: str = END) -> str:
     """The page with other lines between its two marks."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise Failure(f"docs/reliability.md has lost its marks: {BEGIN} and {END}")
-    return "\n".join([before + BEGIN, "", *lines, "", END + after])
+    before, found, rest = page.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise Failure(f"docs/reliability.md has lost its marks: {begin} and {end}")
+    return "\n".join([before + begin, "", *lines, "", end + after])

@@ -272,7 +272,7 @@ def played(stack: Stack, name: str, seed: int) -> dict[str, Any]:
         "scenario": name, "seed": seed, "events": _events(scene) - opened, "lasted": lasted, "caught_up": took,
         "lost": len(facts.lost) + len(facts.unclosed), "doubled": len(facts.doubled),
         "invented": len(facts.invented) + len(facts.invented_closes), "differing": len(facts.differing),
-        "own_429s": facts_429, "readings": gaps(scene) if SCENARIOS[name].others else [],
+        "own_429s": facts_429, "gaps": gaps(scene) if SCENARIOS[name].others else [],
     }  # fmt: skip
     if REPORT:
         with Path(REPORT).open("a") as report:

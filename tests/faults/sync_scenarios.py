@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -188,12 +189,17 @@ def deadlock(scene: Scene) -> None:
     """A worker holds its job's row and waits for the ledger's lock; we hold that, and wait for the row."""
     job = scene.job("history").pk
     with psycopg.connect(scene.stack.server.url, application_name="rival") as rival:
-        rival.execute("SET deadlock_timeout = '1h'")  # so that the worker is the one that is broken off
+        # The worker looks after one second, and is broken off; did it look too early, then we are.
+        rival.execute("SET deadlock_timeout = '5s'")
         rival.execute("SELECT pg_advisory_xact_lock(%s, %s)", [ledger.LEDGER_LOCK, scene.victim.pk])
         scene.walk_again()
-        scene.until(lambda: _waits_for_ledger(), "a worker waits for the ledger")
-        rival.execute(f"SELECT 1 FROM {JOB} WHERE id = %s FOR UPDATE", [job])
+        scene.until(_waits_for_ledger, "a worker waits for the ledger")
+        with suppress(psycopg.errors.DeadlockDetected):
+            rival.execute(f"SELECT 1 FROM {JOB} WHERE id = %s FOR UPDATE", [job])
         rival.rollback()
+        rival.autocommit = True  # within a transaction the count would stand still
+        broken = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+        scene.until(lambda: rival.execute(broken).fetchone()[0], "PostgreSQL breaks the deadlock")
     scene.others_go_on()
 
 

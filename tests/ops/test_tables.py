@@ -52,10 +52,33 @@ def test_the_table_has_a_line_per_scenario_with_the_worst_of_its_runs() -> None:
     assert "at most 1 per confirmed change" in faults.summed([run("a"), run("b")], 1, 2.0)
 
 
+def reading(scenario: str, seed: int = 1, **more: Any) -> dict[str, Any]:
+    facts = {"events": 4, "lost": 0, "doubled": 0, "invented": 0, "differing": 0, "own_429s": 0}
+    return {"scenario": scenario, "seed": seed, "caught_up": 1.25, "gaps": []} | facts | more
+
+
+def test_the_table_of_reading_sums_its_runs_and_holds_the_others_against_an_undisturbed_run() -> None:
+    runs = [
+        reading("Redis flushed", 2, lost=3, caught_up=9.0),
+        reading("Redis flushed", gaps=[2.0, 2.2]),
+        reading(faults.QUIET, gaps=[2.0, 2.0]),
+    ]
+    assert faults.sync_table(runs)[2:] == [
+        "| Redis flushed | 2 | 8 | 3 | 0 | 0 | 0 | 0 | 9.0 s | 2.10 s |",
+        "| nothing at all | 1 | 4 | 0 | 0 | 0 | 0 | 0 | 1.2 s | 2.00 s |",
+    ]
+    told = faults.sync_summed(runs, 2)
+    assert "12 orders opened or closed" in told and "3 ended other" in told and "+5.2 % older" in told
+
+
 def test_the_documents_have_the_marks_and_a_table_between_them() -> None:
     page = (ROOT / "docs" / "reliability.md").read_text()
     again = faults.replaced(page, ["| new |"])
     assert "| new |" in again and faults.replaced(again, ["| new |"]) == again
+    marks = faults.SYNC_BEGIN, faults.SYNC_END
+    again = faults.replaced(page, ["| new |"], *marks)
+    assert "| new |" in again and faults.replaced(again, ["| new |"], *marks) == again
+    assert again.count("Bodies per change") == 1, "the other table stays"
     page = (ROOT / "docs" / "performance.md").read_text()
     for name in bench.BENCHES:
         again = bench.replaced(page, name, "| new |")
