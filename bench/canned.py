@@ -21,6 +21,11 @@ TRADERS = (702345678901234567, 704560917733280453, 705518823377001123)
 SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT", "ADAUSDT", "LINKUSDT", "AVAXUSDT")
 OPEN_SIZE = 99  # not 100: a full page would be followed by an empty one
 FIRST_NO = 800_000_000_000_000_000
+# So much weight is left that nobody has to wait.
+HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-USED-WEIGHT-10S: 10\r\n"
+    b"X-REMAINING-WEIGHT-10S: 99999990\r\nContent-Length: %d\r\n\r\n"
+)
 _STAMP = 1_999_999_999_999  # stands where a moving answer writes the time
 
 
@@ -142,8 +147,7 @@ def serve(connection: socket.socket, answers: Answers) -> None:
             waiting += got
         head, _, waiting = waiting.partition(b"\r\n\r\n")
         body = answers.to(head.split(b" ", 2)[1].decode())
-        told = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-        connection.sendall(told % len(body) + body)
+        connection.sendall(HEAD % len(body) + body)
 
 
 def main() -> None:

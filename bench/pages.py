@@ -111,7 +111,8 @@ def pages() -> list[Ratio]:
             account = new_account(owner)
             merged.append(cost_of(lambda account=account, records=records: merge_all(account, records)))
             account = new_account(owner)
-            rows = [row for page in fetched(session, url) for row in rows_of(page, account)]
+            traders = dict(account.traders.values_list("trader_id", "pk"))
+            rows = [row for page in fetched(session, url) for row in rows_of(page, account, traders)]
             copied.append(cost_of(lambda rows=rows: copy(rows)))
     return [_per_page(ours[1:], bare[1:]), _bulk(merged[1:], copied[1:], ours[1:])]
 
@@ -151,12 +152,12 @@ def fetched(session: requests.Session, url: str) -> Iterator[list[dict]]:
 
 def fetch_and_copy(session: requests.Session, url: str, account: Account) -> None:
     """The least that any program must do: ask, parse, COPY, commit; page by page."""
-    for page in fetched(session, url):
-        copy(rows_of(page, account))
-
-
-def rows_of(page: list[dict], account: Account) -> Iterator[tuple]:
     traders = dict(account.traders.values_list("trader_id", "pk"))
+    for page in fetched(session, url):
+        copy(rows_of(page, account, traders))
+
+
+def rows_of(page: list[dict], account: Account, traders: dict[int, int]) -> Iterator[tuple]:
     now = datetime.now(UTC)
     for order in page:
         yield (
