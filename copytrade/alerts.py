@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from . import rules, versions
-from .intervals import interval
+from .intervals import interval_of
 from .models import Account, Alert, SettingsVersion, SyncJob, User
 
 Kind = Alert.Kind
@@ -90,7 +90,7 @@ def _data_stale(now: datetime) -> int:
     stale: dict[int, list[tuple[datetime, SyncJob]]] = defaultdict(list)
     for job in SyncJob.objects.select_related("account"):
         since = job.last_success_at or max(job.account.created_at, job.account.key_set_at)
-        limit = max(STALE_AT_LEAST, STALE_AFTER_INTERVALS * interval(job.account.venue, job.kind))
+        limit = max(STALE_AT_LEAST, STALE_AFTER_INTERVALS * interval_of(job))
         if now - since > limit:
             stale[job.account_id].append((since, job))
     open_ones = Alert.objects.filter(kind=Kind.DATA_STALE, resolved_at=None)

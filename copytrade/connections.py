@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from . import health, keys
+from . import egress, health, keys
 from .clients import NoKey, credential_context, refuse, talking_to
 from .exchange.errors import ExchangeError, Rejected
 from .models import Account, Credential, OrderRevision, SettingsChange, SyncJob, TrackingOrder, User
@@ -22,6 +22,8 @@ FIRST_READING = {
     SyncJob.Kind.SETTINGS: timedelta(seconds=1),
     SyncJob.Kind.HISTORY: timedelta(seconds=2),
 }
+# Somebody waits for these; the past gives way to whatever else is due.
+FIRST_PRIORITY = {kind: 2 if kind == SyncJob.Kind.HISTORY else 0 for kind in FIRST_READING}
 
 
 class BadConnection(Exception):
@@ -72,7 +74,13 @@ def add(owner: User, *, label: str, venue: str, key: str, secret: str, passphras
             _store_key(account, parts)
             now = timezone.now()
             SyncJob.objects.bulk_create(
-                SyncJob(account=account, kind=kind, due_at=now + delay)
+                SyncJob(
+                    account=account,
+                    kind=kind,
+                    egress=egress.of(account.pk),
+                    due_at=now + delay,
+                    priority=FIRST_PRIORITY[kind],
+                )
                 for kind, delay in FIRST_READING.items()
             )
     except IntegrityError:
@@ -106,6 +114,7 @@ def resume(account: Account) -> None:
         account.refusals = 0
         account.save(update_fields=["state", "state_reason", "state_since", "refusals"])
     account.jobs.update(due_at=now, failures=0)
+    account.jobs.exclude(kind=SyncJob.Kind.HISTORY).update(priority=0)
 
 
 def set_writes(account: Account, enabled: bool) -> None:

@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from copytrade.intervals import interval
+from copytrade.intervals import interval_of
 from copytrade.models import Account, SyncJob, User
 
-# A reading counts as stale after this many of its intervals, and never before `LEAST`.
-STALE_AFTER_INTERVALS = 4
+# What is promised is the interval that was planned (intervals.py). A reading counts as stale after three more of
+# them, but after ten minutes more at the most, and never before a minute.
+GRACE_INTERVALS, MOST_GRACE = 3, timedelta(minutes=10)
 LEAST = timedelta(seconds=60)
 
 
@@ -90,7 +91,8 @@ def freshness(
 
 
 def _reading(job: SyncJob, now: datetime) -> Reading:
-    limit = max(LEAST, STALE_AFTER_INTERVALS * interval(job.account.venue, job.kind))
+    promise = interval_of(job)
+    limit = max(LEAST, promise + min(GRACE_INTERVALS * promise, MOST_GRACE))
     stale = job.last_success_at is not None and now - job.last_success_at > limit
     return Reading(job.kind, job.get_kind_display(), job.last_success_at, stale, job.last_error, job.account)
 

@@ -27,7 +27,8 @@ def plan(jobs: Sequence[Job], budget: float) -> list[float]:
     """The interval of each job in seconds, in their order; `budget` is weight per second, above 0.
 
     Plenty: all at the floor. Too little even with all at the cap: every cap stretched by the same factor.
-    Between the two, the intervals spend the budget exactly. The order of the jobs makes no difference.
+    Between the two, the intervals spend the budget exactly, or what is left when all that ever changes is at its floor
+    (what never does stays at its cap). The order of the jobs makes no difference.
     """
     if budget <= 0:
         raise ValueError("There is nothing to plan with: the budget has to be above 0.")
@@ -58,8 +59,12 @@ def _common_factor(jobs: Sequence[Job], budget: float) -> float:
     A corner is where a job leaves its floor or reaches its cap; between two of them the same jobs are free.
     """
     moving = [(job, sqrt(job.weight / job.rate)) for job in jobs if job.rate > 0]
+    if not moving:
+        return 0.0
     corners = sorted({corner for job, s in moving for corner in (job.floor / s, job.cap / s)})
     low, high = 0, len(corners) - 1
+    if fsum(job.weight / _interval(job, corners[0]) for job in jobs) <= budget:
+        return corners[0]
     while high - low > 1:
         middle = (low + high) // 2
         if fsum(job.weight / _interval(job, corners[middle]) for job in jobs) > budget:

@@ -200,9 +200,9 @@ def release(job: SyncJob, due_at: object, *, heed_hints: bool = True, **fields: 
 
 
 def next_deadline(job: SyncJob, interval: timedelta):
-    """One interval after the last deadline, so that deadlines do not drift; after a long delay half an interval
-    from now, so that readings that were missed are not caught up with one by one. Never more than one ahead."""
-    return Least(Greatest(Value(job.due_at + interval), Now() + interval / 2), Now() + interval)
+    """One interval after the last deadline, so that deadlines do not drift, and between nine tenths of one and one
+    from now: what was missed is not caught up with, and a crowd that fell due together comes apart."""
+    return Least(Greatest(Value(job.due_at + interval), Now() + interval * 0.9), Now() + interval)
 
 
 def due(now: datetime | None = None):

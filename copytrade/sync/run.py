@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.db.models.functions import Now
 
-from copytrade import health
+from copytrade import egress, health
 from copytrade.clients import NoKey, talking_to
 from copytrade.exchange.errors import ExchangeError
 from copytrade.intervals import interval_of
@@ -69,7 +69,9 @@ def sync_account(account_id: int, kinds: Iterable[str] = ALL, *, most: int = 500
 
 def ensure_jobs(account: Account) -> None:
     """Every account has a job of each kind."""
-    SyncJob.objects.bulk_create([SyncJob(account=account, kind=kind) for kind in ALL], ignore_conflicts=True)
+    name = egress.of(account.pk)
+    rows = [SyncJob(account=account, kind=kind, egress=name) for kind in ALL]
+    SyncJob.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 DONE, MORE, TAKEN = "done", "more", "Another worker is at it, or it is not due."
@@ -134,8 +136,10 @@ def _priority(job: SyncJob, reading: Reading) -> int:
 def observation(job: SyncJob, reading: Reading) -> dict[str, float]:
     """What this reading says of how often its subject changes, and of what a reading weighs: written with the
     release. The first reading says nothing of a rate: what it found may be years old."""
+    if reading.more or job.cursor.get("back"):
+        return {}  # the first walk through the past: nothing like the readings to come
     weight = job.weight + (READING_WEIGHT * max(reading.pages, 1) - job.weight) * WEIGHT_LEARNS
-    told = {"weight": weight}
+    told = {"weight": round(weight, 2)}
     if job.last_success_at is None or job.kind == SyncJob.Kind.HISTORY:
         return told
     seconds = (reading.began - job.last_success_at).total_seconds()

@@ -147,3 +147,191 @@ def test_an_account_that_hangs_leaves_workers_to_the_others() -> None:
     assert waiting in leases.take_due(), "it is offered again at the next tick"
     leases.release(claimed[0], at(60))
     assert leases.claim(waiting) is not None
+
+
+# --- the next job, whichever it is ----------------------------------------------------------------------
+def desk_of(owner: User, *labels: str, **fields: object) -> list[Account]:
+    return [Account.objects.create(owner=owner, label=label, venue="sandbox", **fields) for label in labels]
+
+
+def due(account: Account, kind: str, seconds: float, **fields: object) -> SyncJob:
+    return SyncJob.objects.create(account=account, kind=kind, due_at=at(-seconds), **fields)
+
+
+def test_the_next_is_the_one_with_the_earliest_deadline(alice: User) -> None:
+    a, b = desk_of(alice, "A", "B")
+    rows = [due(a, "open", 10), due(b, "open", 30), due(a, "history", 20)]
+    due(b, "history", -60)
+    assert [leases.claim_next().pk for _ in range(3)] == [rows[1].pk, rows[2].pk, rows[0].pk]
+    assert leases.claim_next() is None, "what is not due is left alone"
+
+
+def test_who_waits_goes_first_and_a_first_backfill_gives_way_but_not_for_ever(alice: User) -> None:
+    a, b = desk_of(alice, "A", "B")
+    backfill = due(a, "history", 60, priority=2)
+    usual, first = due(a, "open", 20), due(b, "open", 10, priority=0)
+    assert [leases.claim_next().pk for _ in range(3)] == [first.pk, usual.pk, backfill.pk]
+    SyncJob.objects.update(lease_token=None, lease_until=None)
+    SyncJob.objects.filter(pk=backfill.pk).update(due_at=at(-60) - leases.PRIORITY_STEP * 2)
+    assert leases.claim_next().pk == backfill.pk, "it has waited long enough"
+
+
+def test_refused_accounts_are_passed_over_for_the_next(alice: User) -> None:
+    (a,) = desk_of(alice, "A", state=Account.State.REFUSED)
+    (b,) = desk_of(alice, "B")
+    due(a, "open", 60)
+    wanted = due(b, "open", 1)
+    assert leases.claim_next().pk == wanted.pk and leases.claim_next() is None
+
+
+def test_a_worker_takes_only_what_its_addresses_may_call_and_have_room_for(alice: User) -> None:
+    a, b = desk_of(alice, "A", "B")
+    north, south = due(a, "open", 60, egress="north"), due(b, "open", 1, egress="south")
+    assert leases.claim_next(["west"]) is None
+    assert leases.claim_next([]) is None
+    taken = leases.claim_next(["south"])
+    assert taken.pk == south.pk
+    leases.give_back(taken)
+    assert leases.claim_next(full=[("north", "sandbox")]).pk == south.pk, "a full address blocks no other"
+    assert leases.claim_next(full=[("north", "weex")]).pk == north.pk, (
+        "another venue's limit is not this one's"
+    )
+
+
+def test_what_was_given_back_is_due_as_before(job: SyncJob) -> None:
+    before = SyncJob.objects.get()
+    leases.give_back(leases.claim_next())
+    after = SyncJob.objects.get()
+    assert (after.due_at, after.lease_token, after.failures) == (before.due_at, None, 0)
+    assert leases.claim_next() is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_workers_each_gets_another_job_and_no_account_more_than_its_share() -> None:
+    owner = User.objects.create_user("owner")
+    for account in desk_of(owner, *"ABCDE"):
+        for kind in SyncJob.Kind.values:
+            due(account, kind, 1)
+    start, got = threading.Barrier(6), []
+
+    def work() -> None:
+        start.wait()
+        while job := leases.claim_next():
+            got.append(job)
+        connection.close()
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({job.pk for job in got}) == len(got), "nobody got what another had"
+    kept = leases.held().values_list("account", flat=True)
+    assert all(list(kept).count(account) == leases.AT_ONCE for account in set(kept)) and len(set(kept)) == 5
+
+
+def test_an_account_with_its_share_at_work_waits_while_others_are_served(alice: User) -> None:
+    a, b = desk_of(alice, "A", "B")
+    for kind in SyncJob.Kind.values:
+        due(a, kind, 60)
+    other = due(b, "open", 1)
+    held = [leases.claim_next() for _ in range(leases.AT_ONCE)]
+    assert {job.account_id for job in held} == {a.pk}
+    assert leases.claim_next().pk == other.pk and leases.claim_next() is None
+    leases.release(held[0], at(60))
+    assert leases.claim_next().account_id == a.pk
+
+
+def test_what_kills_its_workers_is_held_off_for_longer_each_time(job: SyncJob) -> None:
+    lasts = []
+    for _ in range(4):
+        taken = leases.claim_next()
+        assert taken is not None
+        lasts.append((taken.lease_until - timezone.now()).total_seconds())
+        SyncJob.objects.update(lease_until=at(-1))  # its worker was killed, and time has passed
+    assert lasts[0] <= leases.lease_time().total_seconds()
+    assert lasts == sorted(lasts) and lasts[-1] > 3 * lasts[0]
+    taken = leases.claim_next()
+    leases.release(taken, at(-1), failures=0)
+    taken = leases.claim_next()
+    assert taken.lease_until < at(leases.lease_time().total_seconds() + 5), (
+        "one success, and it is as any other"
+    )
+
+
+def test_a_claim_moves_no_deadline(job: SyncJob) -> None:
+    before = SyncJob.objects.get().due_at
+    assert leases.claim_next().due_at == before == SyncJob.objects.get().due_at
+
+
+# --- deadlines ------------------------------------------------------------------------------------------
+def next_after(job: SyncJob, late: float, interval: float) -> float:
+    """Seconds from now until a job that was so late is due again."""
+    SyncJob.objects.update(due_at=at(-late))
+    taken = leases.claim_next()
+    leases.release(taken, leases.next_deadline(taken, timedelta(seconds=interval)))
+    return (SyncJob.objects.get().due_at - timezone.now()).total_seconds()
+
+
+def test_deadlines_do_not_drift_with_small_delays(job: SyncJob) -> None:
+    assert next_after(job, late=5, interval=100) == pytest.approx(95, abs=3)
+
+
+def test_what_was_missed_is_not_caught_up_with(job: SyncJob) -> None:
+    assert next_after(job, late=1000, interval=100) == pytest.approx(90, abs=3)
+
+
+def test_a_hint_that_comes_during_a_reading_is_heeded_after_it(job: SyncJob) -> None:
+    taken = leases.claim_next()
+    leases.make_due(job.account, "open")
+    assert leases.claim_next() is None
+    leases.release(taken, at(600))
+    assert SyncJob.objects.get().due_at <= timezone.now()
+    again = leases.claim_next()
+    leases.release(again, at(600))
+    assert SyncJob.objects.get().due_at > at(500), "heeded once"
+
+
+def test_a_hint_does_not_cut_the_pause_of_what_failed_meanwhile(job: SyncJob) -> None:
+    taken = leases.claim_next()
+    leases.make_due(job.account, "open")
+    leases.release(taken, at(600), heed_hints=False, failures=1)
+    assert SyncJob.objects.get().due_at > at(500)
+
+
+def test_hints_do_not_undo_a_stretched_plan(job: SyncJob) -> None:
+    SyncJob.objects.update(due_at=at(900), interval=900.0, last_success_at=timezone.now())
+    leases.make_due(job.account, "open")
+    assert at(20) < SyncJob.objects.get().due_at < at(31)
+    SyncJob.objects.update(due_at=at(900), last_success_at=at(-60))
+    leases.make_due(job.account, "open")
+    assert SyncJob.objects.get().due_at <= timezone.now()
+
+
+# --- what a reading that found nothing costs -----------------------------------------------------------
+@pytest.mark.django_db(transaction=True)
+def test_a_fence_without_news_writes_nothing(alice: User) -> None:
+    (account,) = desk_of(alice, "A")
+    due(account, "open", 1)
+    taken = leases.claim_next()
+    version = row_version()
+    with leases.fenced(taken):
+        pass
+    assert row_version() == version
+    with leases.fenced(taken):
+        taken.cursor["page"] = 2
+    assert row_version() != version
+
+
+def row_version() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ctid::text FROM copytrade_syncjob")
+        return cursor.fetchone()[0]
+
+
+def test_what_was_changed_of_the_cursor_before_the_fence_is_stored_too(job: SyncJob) -> None:
+    taken = leases.claim_next()
+    taken.cursor["until"] = "now"
+    with leases.fenced(taken):
+        pass
+    assert SyncJob.objects.get().cursor == {"until": "now"}
