@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
+from itertools import accumulate
 
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from copytrade import statistics
 from copytrade.models import SyncJob, TrackingOrder, Trader, User
+from copytrade.rollups import capital_of
+from copytrade.statistics.exact import EXACT, total
 
 from .copies import copies_by_trader
 
@@ -60,15 +63,6 @@ class TraderReport:
     open_margin: Decimal
     missing: int
     first: datetime | None  # when the first copy in the ledger was opened, whatever the period
-
-
-def capital_of(trader: Trader) -> tuple[Decimal | None, str]:
-    """The capital base for ROI and the words for it; (None, "") leaves the peak margin to statistics.py."""
-    if trader.capital_base:
-        return trader.capital_base, "on the capital you entered"
-    if trader.total_investment:
-        return trader.total_investment, "on money invested today"
-    return None, ""
 
 
 def trader_summary(
@@ -133,7 +127,7 @@ def traders_table(
 def reconciliation(trader: Trader, copies: Sequence[statistics.Copy]) -> Reconciliation:
     """Compare the ledger with the exchange's own total; one query, for the reach of the ledger."""
     job = SyncJob.objects.filter(account_id=trader.account_id, kind=SyncJob.Kind.HISTORY).first()
-    ledger = sum((copy.net for copy in copies), ZERO)
+    ledger = total(copy.net for copy in copies)
     walking = job is None or bool(job.cursor.get("back")) or not job.cursor.get("until")
     exchange = trader.trace_total_profit
     difference = None if exchange is None else exchange - ledger
@@ -163,10 +157,7 @@ def _words(difference: Decimal | None, walking: bool, trader: Trader) -> str:
 
 def spark(copies: Sequence[statistics.Copy], points: int = SPARK_POINTS) -> list[Decimal]:
     """The cumulative result at evenly chosen copies; the last one is always among them."""
-    curve, total = [ZERO], ZERO
-    for copy in copies:
-        total += copy.net
-        curve.append(total)
+    curve = list(accumulate((copy.net for copy in copies), EXACT.add, initial=ZERO))
     if len(curve) <= points:
         return curve
     last = len(curve) - 1
@@ -180,7 +171,7 @@ def _summary(
     capital, label = capital_of(trader)
     before = ZERO
     if since is not None:
-        before = sum((copy.net for copy in copies if copy.close_time < since), ZERO)
+        before = total(copy.net for copy in copies if copy.close_time < since)
         copies = [copy for copy in copies if copy.close_time >= since]
     return statistics.summarise(
         copies,

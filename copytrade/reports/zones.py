@@ -1,19 +1,12 @@
-"""Days are those of a person's zone."""
+"""Days are those of a person's zone: rollups says which zone that is, for daily sums are kept by it."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from datetime import datetime, timedelta, tzinfo
 
-from copytrade.models import User
+from copytrade.rollups import zone_of
 
-
-def zone_of(user: User) -> tzinfo:
-    """The user's time zone; UTC where the stored name is unknown on this machine."""
-    try:
-        return ZoneInfo(user.zone)
-    except (ZoneInfoNotFoundError, ValueError):
-        return UTC
+__all__ = ["day_start", "zone_of"]
 
 
 def day_start(now: datetime, zone: tzinfo, days_ago: int = 0) -> datetime:

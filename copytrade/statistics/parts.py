@@ -110,7 +110,9 @@ def _falls(
     for moment, so_far, below in curve(closed):
         current = below
         if not below:
-            last_peak, high, deepest = moment, so_far, ZERO
+            last_peak = moment
+        if so_far > high:
+            high, deepest = so_far, ZERO
         elif below > deepest:
             deepest = falls[high] = below
     return current, last_peak, falls

@@ -8,13 +8,14 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from copytrade import audit
+from copytrade import audit, rollups
 from copytrade.models import Invitation
 from dashboard import access, admission, stepup
 from dashboard.forms.people import InvitationForm, ZoneForm
@@ -50,8 +51,10 @@ def zone(request: HttpRequest) -> HttpResponse:
     if person.is_demo or not form.is_valid():
         messages.error(request, "The time zone was not changed. Choose one of the list.")
         return redirect("security")
-    person.zone = form.cleaned_data["zone"]
-    person.save(update_fields=["zone"])
+    with transaction.atomic():
+        person.zone = form.cleaned_data["zone"]
+        person.save(update_fields=["zone"])
+        rollups.rebuild_all_of(person)  # the days of their sums are days of this clock
     messages.success(request, f"Days and times are shown by the clock of {person.zone.replace('_', ' ')}.")
     return redirect("security")
 
