@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import F
 from django.utils import timezone
 
-from .models import Account, DataIssue
+from .models import Account, DataIssue, User
 
 OPEN, RESOLVED, DISMISSED = DataIssue.State.OPEN, DataIssue.State.RESOLVED, DataIssue.State.DISMISSED
 
@@ -50,3 +50,8 @@ def dismiss(issue: DataIssue, note: str, at: datetime | None = None) -> bool:
     """Close an open issue because its reader says so; False when it was closed already."""
     rows = DataIssue.objects.filter(pk=issue.pk, state=OPEN)
     return rows.update(state=DISMISSED, note=note.strip()[:500], closed_at=at or timezone.now()) == 1
+
+
+def waiting(user: User) -> int:
+    """How many of a person's issues are open."""
+    return DataIssue.objects.filter(account__owner=user, state=OPEN).count()

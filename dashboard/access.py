@@ -19,8 +19,10 @@ from copytrade.models import (
     Account,
     BadRecord,
     ChangeGroup,
+    DataIssue,
     SettingsChange,
     SettingsTemplate,
+    SyncJob,
     SyncRun,
     TrackingOrder,
     Trader,
@@ -55,6 +57,14 @@ def bad_records(request: HttpRequest) -> QuerySet[BadRecord]:
     return BadRecord.objects.filter(account__owner=person(request)).select_related("account")
 
 
+def jobs(request: HttpRequest) -> QuerySet[SyncJob]:
+    return SyncJob.objects.filter(account__owner=person(request)).select_related("account")
+
+
+def issues(request: HttpRequest) -> QuerySet[DataIssue]:
+    return DataIssue.objects.filter(account__owner=person(request)).select_related("account")
+
+
 def templates(request: HttpRequest) -> QuerySet[SettingsTemplate]:
     return SettingsTemplate.objects.filter(owner=person(request)).select_related("owner")
 
@@ -87,6 +97,14 @@ def order_read(request: HttpRequest, pk: int) -> TrackingOrder:
 def change_read(request: HttpRequest, pk: int) -> SettingsChange:
     mine = SettingsChange.objects.filter(trader__account__owner=person(request))
     return get_object_or_404(mine.select_related("trader", "trader__account", "author", "base"), pk=pk)
+
+
+def job_write(request: HttpRequest, pk: int) -> SyncJob:
+    return get_object_or_404(jobs(request), pk=pk)
+
+
+def issue_write(request: HttpRequest, pk: int) -> DataIssue:
+    return get_object_or_404(issues(request), pk=pk)
 
 
 def template_write(request: HttpRequest, pk: int) -> SettingsTemplate:

@@ -201,3 +201,23 @@ def bars(values: Sequence[Decimal]) -> list[Bar]:
         width = round(abs(float(value)) / largest * 100, 1)
         found.append(Bar(100 - width if value < 0 else 100, width, "loss" if value < 0 else "gain"))
     return found
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a 120 x 28 box, from its foot up."""
+
+    x: float
+    y: float
+    height: float
+
+
+def minutes(values: Sequence[int]) -> list[Column]:
+    """One column a value, all on one scale; what is nothing has none."""
+    largest, step = max(values, default=0) or 1, 120 / (len(values) or 1)
+    heights = [round(max(1.0, value / largest * 28), 1) if value else 0.0 for value in values]
+    return [
+        Column(round(index * step, 1), round(28 - height, 1), height)
+        for index, height in enumerate(heights)
+        if height
+    ]

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
-from copytrade import alerts
+from copytrade import alerts, issues
 
 from . import stepup
 from .admission import nobody_yet
@@ -48,14 +48,18 @@ NAV: tuple[tuple[str, tuple[Place, ...]], ...] = (
             Place("connections", "Connections", ("connection",)),
             Place("alerts", "Alerts"),
             Place("activity", "Activity"),
+            Place("issues", "Data issues"),
             Place("security", "Security", ("mfa_", "usersessions_", "account_", "invitation", "audit")),
         ),
     ),
 )
 
 
-def navigation(url_name: str) -> list[dict[str, Any]]:
-    """The groups of NAV with addresses; the place that `url_name` belongs to is marked `here`."""
+def navigation(url_name: str, place_name: str = "") -> list[dict[str, Any]]:
+    """The groups of NAV with addresses; the place that `url_name` belongs to is marked `here`.
+
+    `place_name`: the place where the address alone does not tell, as of an order, which is open or closed.
+    """
     groups = []
     for title, places in NAV:
         rows = [
@@ -65,7 +69,9 @@ def navigation(url_name: str) -> list[dict[str, Any]]:
                 "url": reverse(place.name),
                 "thumb": place.thumb,
                 "icon": place.icon,
-                "here": url_name == place.name or any(url_name.startswith(n) for n in place.names),
+                "here": place.name == place_name
+                if place_name
+                else url_name == place.name or any(url_name.startswith(n) for n in place.names),
                 "exact": url_name == place.name,
             }
             for place in places
@@ -89,15 +95,22 @@ def _alerts_waiting(request: HttpRequest) -> int:
     return alerts.waiting(user) if user is not None and user.is_authenticated else 0
 
 
+def _issues_open(request: HttpRequest) -> int:
+    user = getattr(request, "user", None)
+    return issues.waiting(user) if user is not None and user.is_authenticated else 0
+
+
 def desk(request: HttpRequest) -> dict[str, Any]:
     match = request.resolver_match
     name = (match.url_name or "") if match else ""
     return {
-        "nav": SimpleLazyObject(lambda: navigation(name)),
+        # A view that knows better than its address says so on the request.
+        "nav": SimpleLazyObject(lambda: navigation(name, getattr(request, "place", ""))),
         "look": looks(request),
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),
         "alerts_waiting": cache(lambda: _alerts_waiting(request)),
+        "issues_open": cache(lambda: _issues_open(request)),
         # On a page that asks for the proof before sending: the way back, and what it is for.
         "proof_for": cache(lambda: stepup.asking_for(request)),
         "first_account": SimpleLazyObject(nobody_yet),

@@ -31,6 +31,16 @@ def text(name: str, default: str | None = None) -> str:
     return value
 
 
+def token(name: str) -> str:
+    """A shared secret of at least 24 plain characters without spaces, or none at all."""
+    value = text(name, "")
+    if value and (len(value) < 24 or not value.isascii() or len(value.split()) != 1):
+        raise ImproperlyConfigured(
+            f"{name} must be at least 24 plain characters without spaces. Make one with: openssl rand -hex 24"
+        )
+    return value
+
+
 def boolean(name: str, default: bool) -> bool:
     """Strictly 0 or 1: a typing error must not switch something on."""
     value = os.environ.get(name, "1" if default else "0")

@@ -227,6 +227,8 @@ MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
 USERSESSIONS_TRACK_ACTIVITY = True
 # Before settings are sent, a proof of who sits here must not be older than this (dashboard/stepup.py).
 SEND_PROOF_SECONDS = env.integer("SEND_PROOF_SECONDS", 600, lowest=30)
+# Who brings this as a bearer token may read /metrics; without one only the signed-in operator may.
+METRICS_TOKEN = env.token("METRICS_TOKEN")
 
 EMAIL_HOST = env.text("EMAIL_HOST", "")
 EMAIL_PORT = env.integer("EMAIL_PORT", 587)

@@ -1,7 +1,8 @@
 """What the pages show, from the database alone: few queries each, however many rows.
 
-`freshness` how old the data is; `orders` open orders and history; `traders` summaries; `overview` the first page;
-`timeline` the versions of a trader's settings.
+`freshness` how old the data is; `coverage` how far back it goes; `activity` what reading costs and achieves;
+`orders` open orders and history; `traders` summaries; `overview` the first page; `timeline` the versions of a
+trader's settings.
 """
 
 from .freshness import Freshness, Reading, freshness
@@ -13,6 +14,8 @@ from .orders import (
     OpenOverview,
     Totals,
     choices,
+    generations,
+    lost,
     open_order,
     open_overview,
 )
@@ -50,7 +53,9 @@ __all__ = [
     "choices",
     "day_start",
     "freshness",
+    "generations",
     "history_page",
+    "lost",
     "open_order",
     "open_overview",
     "overview",

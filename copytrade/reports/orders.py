@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal, DivisionByZero, InvalidOperation
 
-from django.db.models import F, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from copytrade.models import TrackingOrder, Trader, User
 
 ZERO = Decimal(0)
+GONE_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,9 @@ class OpenOverview:
     totals: Totals
     by_trader: list[Group]
     by_symbol: list[Group]
-    missing: int  # gone from the open list and not yet in the history; not among `orders`
+    missing: int  # gone from the open list and being looked up in the history; not among `orders`
+    lost: int  # LOST_WINDOW: looked for in all of the history there is, and not found; not among `missing`
+    gone: list[TrackingOrder]  # both, the newest of them first and at most GONE_SHOWN
 
 
 def orders_of(user: User) -> QuerySet[TrackingOrder]:
@@ -106,23 +109,46 @@ def filtered(rows: QuerySet[TrackingOrder], filters: Filters) -> QuerySet[Tracki
 
 
 def open_overview(user: User, filters: Filters = NO_FILTERS, now: datetime | None = None) -> OpenOverview:
-    """The copies that the exchange's open list held at its last reading, newest first. Two queries."""
+    """The copies that the exchange's open list held at its last reading, newest first. Two queries, three when
+    some have left it without a result."""
     now = now or timezone.now()
     rows = filtered(orders_of(user).filter(closed=False), filters)
     present = (
-        rows.filter(missing_since=None)
+        rows.filter(missing_since=None, lost_since=None)
         .select_related("trader__account")
         .order_by(F("open_time").desc(nulls_last=True), "-tracking_no")
     )
     shown = [open_order(order, now) for order in present]
+    gone = rows.exclude(missing_since=None, lost_since=None)
+    counts = gone.aggregate(n=Count("pk"), lost=Count("pk", filter=Q(lost_since__isnull=False)))
     total = Totals(len(shown), _sum(row.margin for row in shown), _sum(row.notional for row in shown))
     return OpenOverview(
         orders=shown,
         totals=total,
         by_trader=_grouped(shown, lambda row: row.trader, total.margin),
         by_symbol=_grouped(shown, lambda row: row.order.symbol, total.margin),
-        missing=rows.exclude(missing_since=None).count(),
+        missing=counts["n"] - counts["lost"],
+        lost=counts["lost"],
+        gone=_gone(gone) if counts["n"] else [],
     )
+
+
+def _gone(rows: QuerySet[TrackingOrder]) -> list[TrackingOrder]:
+    """Those that are still being looked up before those that are lost, the last to leave first."""
+    order = (F("lost_since").desc(nulls_first=True), F("missing_since").desc(nulls_last=True), "-pk")
+    return list(rows.select_related("trader").order_by(*order)[:GONE_SHOWN])
+
+
+def lost(user: User, filters: Filters = NO_FILTERS) -> int:
+    """How many copies closed beyond the exchange's history, of these filters. They have no closing time and no
+    result, so filters of those do not apply."""
+    return filtered(orders_of(user).filter(closed=False, lost_since__isnull=False), filters).count()
+
+
+def generations(order: TrackingOrder) -> list[TrackingOrder]:
+    """The other orders to which the exchange gave the same number, the oldest first."""
+    same = TrackingOrder.objects.filter(account=order.account_id, tracking_no=order.tracking_no)
+    return list(same.exclude(pk=order.pk).order_by(F("open_time").asc(nulls_last=True), "pk"))
 
 
 def open_order(order: TrackingOrder, now: datetime | None = None) -> OpenOrder:

@@ -159,6 +159,16 @@ def duration(value: Any) -> str:
 
 
 @register.filter
+def seconds(value: Any) -> str:
+    """A length of time in seconds as a float: 0.04 s, 3.2 s, 40 s, 12 min."""
+    if not isinstance(value, int | float):
+        return NONE
+    if value < 10:
+        return f"{value:.2f} s" if value < 1 else f"{value:.1f} s".replace(".0 ", " ")
+    return span_words(value)
+
+
+@register.filter
 def length_of(start: Any, end: Any = None) -> str:
     """How long from `start` to `end` (now, without one): the age of a copy."""
     if not isinstance(start, datetime):
@@ -174,6 +184,16 @@ def age(value: Any) -> SafeString | str:
     seconds = max(0, int((timezone.now() - value).total_seconds()))
     markup = '<time datetime="{}" title="{}" data-age="{}">{} ago</time>'
     return format_html(markup, value.isoformat(), _full(value), seconds, span_words(seconds))
+
+
+@register.filter
+def until(value: Any) -> SafeString | str:
+    """`in 9 s`, with the exact time on hover; what has come is due now."""
+    if not isinstance(value, datetime):
+        return NONE
+    left = int((value - timezone.now()).total_seconds())
+    words = f"in {span_words(left)}" if left > 0 else "now"
+    return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), _full(value), words)
 
 
 @register.filter

@@ -1,52 +1,91 @@
-"""Activity: what was read from the exchange and written to it, with what result."""
+"""Activity: does the desk keep up, what did it read and write, with what result, and what does it cost."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET, require_POST
 
-from copytrade import budget, reports
-from copytrade.models import SettingsChange, SyncJob
-from dashboard import access, htmx
+from copytrade import budget, reports, retries
+from copytrade.models import Account, SettingsChange, SyncJob
+from copytrade.reports import activity as figures
+from copytrade.reports.more import one_more
+from dashboard import access, charts, htmx
 from dashboard.filters import whole
 
 PAGE = 50
+ACCOUNTS = 25
 
 
 @require_GET
 def activity(request: HttpRequest) -> HttpResponse:
-    """Readings (folded while nothing changes), settings changes, and records that could not be understood."""
+    """How current the data is and what it costs, each account's readings, and everything read and written.
+
+    The operator's figures are those of the whole desk; the rows below them are a person's own, always.
+    """
     accounts = list(access.accounts(request))
     filters = _filters(request, {account.pk for account in accounts})
+    if htmx.wants_part(request) and request.htmx.target == "live":  # type: ignore[attr-defined]
+        return htmx.render(request, "activity/activity.html", _live(request, accounts), partial="live")
     runs = access.runs(request)
-    bad = access.bad_records(request)
     changes = SettingsChange.objects.filter(trader__account__owner=access.person(request))
     if filters["account"]:
-        runs, bad = runs.filter(account_id=filters["account"]), bad.filter(account_id=filters["account"])
+        runs = runs.filter(account_id=filters["account"])
         changes = changes.filter(trader__account_id=filters["account"])
     if filters["kind"]:
         runs = runs.filter(kind=filters["kind"])
     if filters["errors"]:
         runs = runs.exclude(error_code="", error_message="", bad=0)
-    page = Paginator(runs, PAGE).get_page(request.GET.get("page"))
     context = {
         "accounts": accounts,
         "filters": filters,
         "kinds": SyncJob.Kind.choices,
-        "page": page,
-        "bad": list(bad.order_by("-last_seen_at")[:20]),
-        "changes": list(
+        "page": Paginator(runs, PAGE).get_page(request.GET.get("page")),
+    }
+    if not htmx.wants_part(request):
+        context |= _live(request, accounts)
+        context["changes"] = list(
             changes.exclude(state=SettingsChange.State.DRAFT).select_related(
                 "trader", "trader__account", "author"
             )[:20]
-        ),
-        "budget": budget.shares(account.venue for account in accounts),
-        "fresh": reports.freshness(access.person(request)),
-    }
+        )
     return htmx.render(request, "activity/activity.html", context, partial="runs")
+
+
+def _live(request: HttpRequest, accounts: list[Account]) -> dict[str, Any]:
+    """The figures and the accounts: what a look now and then is for. It follows by itself."""
+    user = access.person(request)
+    whole_desk = user.is_operator
+    venues = sorted({account.venue for account in accounts})
+    spent = figures.spending(None if whole_desk else venues)
+    return {
+        "whole_desk": whole_desk,
+        "staleness": figures.staleness(None if whole_desk else user),
+        "states": figures.states(None if whole_desk else user),
+        "spending": [(row, charts.minutes(row.by_minute)) for row in spent],
+        "operations": figures.operations() if whole_desk else [],
+        "budget": budget.shares(venues),
+        "one_more": one_more(venues),
+        "board": figures.board(user, ACCOUNTS),
+        "fresh": reports.freshness(user),
+    }
+
+
+@require_POST
+def retry(request: HttpRequest, pk: int) -> HttpResponse:
+    """Make a reading due now. A refused key is its owner's to mend: that leads to the connection instead."""
+    job = access.job_write(request, pk)
+    try:
+        retries.retry_reading(job)
+    except retries.KeyRefused:
+        messages.error(request, f"The key of {job.account} was refused. Test it or put another in its place.")
+        return redirect("connection", pk=job.account_id)
+    messages.success(request, f"{job.account}: the {job.get_kind_display()} are read again now.")
+    return redirect("activity")
 
 
 def _filters(request: HttpRequest, mine: set[int]) -> dict[str, Any]:

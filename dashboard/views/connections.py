@@ -10,8 +10,9 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from copytrade import connections as jobs
-from copytrade import reports, tasks
+from copytrade import egress, reports, tasks
 from copytrade.models import Account
+from copytrade.reports.coverage import coverage
 from dashboard import access, htmx
 from dashboard.demo import SANDBOX_KEYS
 from dashboard.forms.connections import ConnectionForm, KeyForm
@@ -57,18 +58,25 @@ def add(request: HttpRequest) -> HttpResponse:
             _tell(request, account, jobs.test(account))
             tasks.hint_account(account.pk)
             return redirect("connection", pk=account.pk)
-    context = {"form": form, "sandbox_keys": SANDBOX_KEYS if "sandbox" in settings.VENUES else ()}
+    context = {
+        "form": form,
+        "sandbox_keys": SANDBOX_KEYS if "sandbox" in settings.VENUES else (),
+        "ways": [egress.shown(name) for name in egress.names()],
+    }
     return render(request, "connections/add.html", context, status=400 if form.errors else 200)
 
 
 @require_GET
 def connection(request: HttpRequest, pk: int) -> HttpResponse:
     account = access.account_read(request, pk)
+    readings = reports.freshness(account).readings.values()
     context = {
         "account": account,
         "venue": _venue(account),
         "permissions": describe(account.permissions),
-        "fresh": reports.freshness(account),
+        "egress": egress.shown(egress.of(account.pk)),
+        "coverage": coverage(account),
+        "stale": {reading.kind for reading in readings if reading.stale},
     }
     return htmx.render(request, "connections/connection.html", context, partial="state")
 

@@ -23,6 +23,7 @@ def history(request: HttpRequest) -> HttpResponse:
         "filters": filters,
         "page": page,
         "undated": reports.undated(user, filters) if page.totals.undated else [],
+        "lost": reports.lost(user, filters),
         "freshness": reports.freshness(user, ["history"]),
         "filtered": filters != reports.Filters(),
         "sides": SIDES,

@@ -7,7 +7,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from copytrade import fills, reports, rules, versions
-from copytrade.models import TrackingOrder
+from copytrade.models import SyncJob, TrackingOrder
+from copytrade.scheduling import boosts
 from dashboard import access, htmx
 from dashboard.filters import open_filters
 
@@ -60,11 +61,13 @@ ORDER_FIELDS = (
 def open_orders(request: HttpRequest) -> HttpResponse:
     """What is open now and how much is at risk. The part refreshes itself; the filters are in the address."""
     user = access.person(request)
+    boosts.watched(user)
     filters = open_filters(request.GET)
     context = {
         "filters": filters,
         "overview": reports.open_overview(user, filters),
         "freshness": reports.freshness(user, ["open"]),
+        "partial": _partial(request),
         "filtered": bool(filters.trader or filters.symbol),
     }
     if not htmx.wants_part(request):
@@ -72,10 +75,19 @@ def open_orders(request: HttpRequest) -> HttpResponse:
     return htmx.render(request, "orders/open.html", context, partial="rows")
 
 
+def _partial(request: HttpRequest) -> list[SyncJob]:
+    """The open lists whose passes have not agreed, the longest in doubt first."""
+    jobs = access.jobs(request).filter(kind=SyncJob.Kind.OPEN, partial_since__isnull=False)
+    return list(jobs.order_by("partial_since", "pk"))
+
+
 @require_safe
 def order(request: HttpRequest, pk: int) -> HttpResponse:
     """Every field of one order, its revisions, and what the interface does not name."""
     found = access.order_read(request, pk)
+    if not found.closed:
+        boosts.watch_account(found.account)
+    request.place = "history" if found.closed else "open_orders"  # type: ignore[attr-defined]
     context = {
         "order": found,
         "derived": reports.open_order(found),
@@ -83,6 +95,7 @@ def order(request: HttpRequest, pk: int) -> HttpResponse:
         # Not `order.extras.items` in the template: a field of that name would stand in its place.
         "extras": list(found.extras.items()),
         "revisions": list(found.revisions.all()),
+        "generations": reports.generations(found),
         "freshness": reports.freshness(found.account, ["history" if found.closed else "open"]),
         **_settings_then(found),
     }

@@ -10,8 +10,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from copytrade import reports
-from copytrade.models import SettingsVersion
+from copytrade import alert_mail, alerts, reports
+from copytrade.models import SettingsVersion, User
+from copytrade.scheduling import boosts
 from dashboard import access, charts
 from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR, period
 
@@ -21,6 +22,7 @@ PERIODS = (WEEK, MONTH, QUARTER, YEAR, ALL)
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     user = access.person(request)
+    boosts.watched(user)
     now, zone = timezone.now(), reports.zone_of(user)
     found = reports.overview(user, zone=zone, now=now)
     chosen = period(request.GET, PERIODS, QUARTER)
@@ -40,9 +42,19 @@ def overview(request: HttpRequest) -> HttpResponse:
         "table": charts.rows_of([row for row in found.daily if since is None or row[0] >= since.date()]),
         "traders": [(row, charts.polyline(row.spark)) for row in ranked],
         **_reach(found),
+        "newest_alert": _newest_alert(user),
         "accounts": list(access.accounts(request)),
     }
     return render(request, "overview/overview.html", context)
+
+
+def _newest_alert(user: User) -> dict[str, Any] | None:
+    """What happened last and waits for the person, with the page that deals with it."""
+    alert = alerts.inbox(user).order_by("-created_at", "-pk").first()
+    if alert is None:
+        return None
+    path, words = alert_mail.cure(alert)
+    return {"alert": alert, "cure": path, "cure_words": words}
 
 
 def _reach(found: reports.Overview) -> dict[str, Any]:

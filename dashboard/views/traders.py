@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from copytrade import reports, rules, versions
 from copytrade.models import SettingsChange, SettingsVersion, Trader
+from copytrade.scheduling import boosts
 from copytrade.statistics import DEFINITIONS
 from dashboard import access, charts, htmx
 from dashboard.filters import ALL, MONTH, QUARTER, period
@@ -74,6 +75,7 @@ def _columns(sort: str, ascending: bool) -> list[dict[str, str]]:
 def trader(request: HttpRequest, pk: int) -> HttpResponse:
     """What this trader earned, at what risk, at what cost, and whether it adds up."""
     found = access.trader_read(request, pk)
+    boosts.watch_account(found.account)
     user = access.person(request)
     now, zone = timezone.now(), reports.zone_of(user)
     chosen = period(request.GET, PERIODS, QUARTER)
@@ -88,6 +90,7 @@ def trader(request: HttpRequest, pk: int) -> HttpResponse:
         "periods": PERIODS,
         "period": chosen,
         "freshness": reports.freshness(found.account, ["open", "history"]),
+        "gaps": found.account.gaps.count(),
         **_pictures(report, stored, str(zone)),
         **_in_force(stored),
         **_orders(user, found),

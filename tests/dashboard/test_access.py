@@ -11,7 +11,16 @@ from django.http import Http404
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from copytrade.models import Account, BadRecord, SyncRun, TrackingOrder, Trader, User
+from copytrade.models import (
+    Account,
+    BadRecord,
+    DataIssue,
+    SyncJob,
+    SyncRun,
+    TrackingOrder,
+    Trader,
+    User,
+)
 from dashboard import access
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +33,8 @@ OPEN = {
     "join",  # an invitation
     "look",  # the theme of the sign-in page
 }
+# Beside a signed-in operator, a program with METRICS_TOKEN: tests/dashboard/test_metrics.py.
+
 POST_ONLY = {
     "demo",
     "look",
@@ -35,6 +46,9 @@ POST_ONLY = {
     "alert_read",
     "alerts_read",
     "sending_policy",
+    "reading_retry",
+    "issue_retry",
+    "issue_dismiss",
 }
 
 
@@ -126,6 +140,8 @@ def test_the_queries_hold_only_the_persons_own_rows(
 ) -> None:
     SyncRun.objects.create(account=account, kind="open")
     BadRecord.objects.create(account=account, operation="x", fingerprint="y", raw="{}", reason="z")
+    SyncJob.objects.create(account=account, kind="open")
+    DataIssue.objects.create(account=account, kind="gap", subject="x", sentence="y")
     request = RequestFactory().get("/")
     request.user = alice
     own = [
@@ -133,16 +149,20 @@ def test_the_queries_hold_only_the_persons_own_rows(
         access.traders(request),
         access.runs(request),
         access.bad_records(request),
+        access.jobs(request),
+        access.issues(request),
     ]
-    assert [query.count() for query in own] == [1, 1, 1, 1]
+    assert [query.count() for query in own] == [1] * 6
     request.user = charlie
     others = [
         access.accounts(request),
         access.traders(request),
         access.runs(request),
         access.bad_records(request),
+        access.jobs(request),
+        access.issues(request),
     ]
-    assert [query.count() for query in others] == [0, 0, 0, 0]
+    assert [query.count() for query in others] == [0] * 6
     for read in (access.account_read, access.account_write):
         with pytest.raises(Http404):
             read(request, account.pk)

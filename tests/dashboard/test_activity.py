@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
+import redis
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
-from copytrade.models import Account, BadRecord, SettingsChange, SyncRun, Trader, User
+from copytrade import meters
+from copytrade.models import Account, DataIssue, SettingsChange, SyncJob, SyncRun, Trader, User
+from tests.dashboard.test_overview import FRAME, text
+from tests.support.ledger_rows import account_of
 
 pytestmark = pytest.mark.django_db
 
@@ -33,11 +39,12 @@ def test_readings_are_listed_with_their_result(client: Client, account: Account)
     runs(account, 1, times=40, pages=41, seen=120, changed=3)
     runs(account, 1, error_code="-1047", error_message="The secret does not fit the key.")
     runs(account, 1, bad=2)
+    runs(account, 1)
     html = client.get(reverse("activity")).content.decode()
     assert "40 times since" in html
     assert "The secret does not fit the key." in html
     assert "2 not understood" in html
-    assert "complete" in html
+    assert "complete" in html and "3 changed" in html
 
 
 def test_only_problems_can_be_asked_for(client: Client, account: Account) -> None:
@@ -76,17 +83,6 @@ def test_a_strangers_connection_is_no_filter_either(
     assert b"Seaside" not in answer.content
 
 
-def test_what_could_not_be_understood_is_shown_raw_and_harmless(client: Client, account: Account) -> None:
-    raw = '{"trackingNo": "<script>alert(1)</script>"}'
-    BadRecord.objects.create(
-        account=account, operation="open", fingerprint="f", raw=raw, reason="not a number", times=3
-    )
-    html = client.get(reverse("activity")).content.decode()
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
-    assert "<script>alert" not in html
-    assert "3 times" in html
-
-
 def test_settings_changes_are_listed_without_drafts(client: Client, account: Account, alice: User) -> None:
     trader = Trader.objects.create(account=account, trader_id=1, name="Northwind Steady")
     common = {"trader": trader, "author": alice, "body": {}, "differences": [["Stop loss", "off", "20 %"]]}
@@ -106,17 +102,35 @@ def test_older_readings_are_a_page_away(client: Client, account: Account) -> Non
     assert "?kind=open&amp;page=2" in html
 
 
+def queries_of(client: Client) -> int:
+    client.get(reverse("activity"))
+    with CaptureQueriesContext(connection) as captured:
+        client.get(reverse("activity"))
+    return len(captured)
+
+
 def test_the_page_asks_the_same_number_of_questions_for_10_rows_and_for_20(
     client: Client, account: Account
 ) -> None:
     runs(account, 10)
-    client.get(reverse("activity"))
-    with CaptureQueriesContext(connection) as ten:
-        client.get(reverse("activity"))
+    ten = queries_of(client)
     runs(account, 10)
-    with CaptureQueriesContext(connection) as twenty:
-        client.get(reverse("activity"))
-    assert len(ten) == len(twenty)
+    assert queries_of(client) == ten
+
+
+@pytest.mark.parametrize("operator", [False, True])
+def test_the_page_asks_the_same_number_of_questions_for_10_accounts_and_for_20(
+    client: Client, alice: User, operator: bool
+) -> None:
+    alice.is_operator = operator
+    alice.save()
+    counts = []
+    for round_ in range(2):
+        for number in range(10):
+            made = account_of(alice, f"A{round_}-{number}")
+            DataIssue.objects.create(account=made, kind="gap", subject="x", sentence="y")
+        counts.append(queries_of(client))
+    assert counts[0] == counts[1] <= FRAME + 12
 
 
 def test_htmx_gets_the_readings_alone(client: Client, account: Account) -> None:
@@ -126,5 +140,159 @@ def test_htmx_gets_the_readings_alone(client: Client, account: Account) -> None:
     assert 'id="runs"' in html
 
 
+def test_htmx_gets_the_figures_alone_when_they_follow(client: Client, alice: User) -> None:
+    account_of(alice)
+    headers = {"HX-Request": "true", "HX-Target": "live"}
+    html = client.get(reverse("activity"), headers=headers).content.decode()
+    assert "<html" not in html and 'id="runs"' not in html
+    assert 'id="live"' in html and "Your accounts" in html
+
+
 def test_without_a_connection_the_page_says_what_to_do(client: Client) -> None:
     assert b"Add a connection" in client.get(reverse("activity")).content
+
+
+# --- the figures ---
+
+
+def page(client: Client) -> str:
+    return text(client.get(reverse("activity")).content.decode())
+
+
+def read(account: Account, kind: str, seconds: float, **fields: object) -> SyncJob:
+    job = account.jobs.get(kind=kind)
+    at = timezone.now() - timedelta(seconds=seconds)
+    SyncJob.objects.filter(pk=job.pk).update(last_success_at=at, **fields)
+    return job
+
+
+def test_the_age_of_the_data_is_told_against_its_plan(client: Client, alice: User) -> None:
+    for number, seconds in enumerate([10, 20, 30, 4000]):
+        read(account_of(alice, f"A{number}"), "open", seconds, interval=30)
+    shown = page(client)
+    assert "Open orders 30 s 20 s 1 h 1 h 1 of 4" in shown
+
+
+def test_a_refused_account_is_not_late_but_stopped(client: Client, alice: User) -> None:
+    account = account_of(alice)
+    read(account, "open", 90_000)
+    Account.objects.update(state="refused")
+    shown = page(client)
+    assert "Open orders – – – – –" in shown
+    assert shown.count("stopped Mend the key") == 4
+
+
+def test_the_operator_sees_the_whole_desk_and_others_their_own(
+    client: Client, alice: User, charlie: User, client_of: Callable[[User], Client]
+) -> None:
+    read(account_of(alice, "Seaside"), "open", 7200, interval=5)
+    account_of(charlie, "Harbour")
+    assert "1 of 1" not in page(client_of(charlie))
+    charlie.is_operator = True
+    charlie.save()
+    shown = page(client_of(charlie))
+    assert "1 of 2" in shown and "All accounts of the desk: 2 active" in shown
+    assert "Seaside" not in shown and "alice" not in shown
+
+
+def test_weight_spent_stands_beside_its_floor(client: Client, alice: User, redis_client: redis.Redis) -> None:
+    account_of(alice)
+    for _ in range(9):
+        meters.count("default", "my_traders", "ok", 10, 0.1, venue="sandbox")
+    meters.count("default", "my_traders", "Unreachable", 10, 0.1, venue="sandbox")
+    meters.count("default", "my_traders", "ok", 10, 0.1, venue="weex")
+    shown = page(client)
+    assert "Spent 100 in 10 calls" in shown
+    assert "Floor, 10 for an answer 90 1.11×" in shown
+    assert "1 Unreachable" in shown
+    assert "WEEX" not in shown
+
+
+def test_a_call_that_weighs_less_has_a_lower_floor(
+    client: Client, alice: User, redis_client: redis.Redis
+) -> None:
+    account_of(alice)
+    meters.count("default", "my_traders", "ok", 10, 0.1, venue="sandbox")
+    meters.count("default", "server_time", "ok", 1, 0.1, venue="sandbox")
+    assert "Floor, 10 for an answer 11 1.00×" in page(client)
+
+
+def test_calls_by_operation_are_the_operators(client: Client, alice: User, redis_client: redis.Redis) -> None:
+    account_of(alice)
+    meters.count("default", "my_traders", "ok", 10, 0.25, venue="sandbox")
+    meters.count("default", "my_traders", "RateLimited", 0, 0.75, venue="sandbox")
+    assert "my_traders" not in page(client)
+    alice.is_operator = True
+    alice.save()
+    assert "my_traders 2 1 0.50 s 1 RateLimited" in page(client)
+
+
+def test_without_counters_the_page_says_that_nothing_depends_on_them(
+    client: Client, alice: User, redis_client: redis.Redis
+) -> None:
+    account_of(alice)
+    assert "No call in the last hour, or the counters were restarted." in page(client)
+
+
+def test_one_more_address_helps_when_the_quota_is_short(
+    client: Client, alice: User, redis_client: redis.Redis
+) -> None:
+    account = account_of(alice)
+    assert "One more address would not make a difference" in page(client)
+    jobs = SyncJob.objects.filter(account=account)
+    jobs.update(weight=100_000)
+    assert "One more address would have the open lists of Sandbox exchange read every" in page(client)
+
+
+# --- retry ---
+
+
+def test_a_failed_reading_has_a_button_that_makes_it_due_now(client: Client, alice: User) -> None:
+    account = account_of(alice)
+    later = timezone.now() + timedelta(minutes=9)
+    job = read(account, "history", 60, failures=3, last_error="The exchange did not answer.", due_at=later)
+    html = client.get(reverse("activity")).content.decode()
+    assert html.count("Read now") == 1 and "The exchange did not answer." in html
+    answer = client.post(reverse("reading_retry", args=[job.pk]), follow=True)
+    assert "the order history are read again now" in text(answer.content.decode())
+    job.refresh_from_db()
+    assert job.due_at <= timezone.now()
+
+
+def test_a_second_press_changes_nothing(client: Client, alice: User) -> None:
+    job = read(account_of(alice), "open", 60, failures=1, due_at=timezone.now() + timedelta(minutes=9))
+    client.post(reverse("reading_retry", args=[job.pk]))
+    before = SyncJob.objects.values().get(pk=job.pk)
+    client.post(reverse("reading_retry", args=[job.pk]))
+    assert SyncJob.objects.values().get(pk=job.pk) == before
+
+
+def test_a_refused_key_is_not_tried_but_leads_to_its_connection(client: Client, alice: User) -> None:
+    account = account_of(alice)
+    later = timezone.now() + timedelta(minutes=9)
+    job = read(account, "open", 60, failures=3, due_at=later)
+    Account.objects.update(state="refused")
+    answer = client.post(reverse("reading_retry", args=[job.pk]))
+    assert answer.headers["Location"] == reverse("connection", args=[account.pk])
+    job.refresh_from_db()
+    assert job.due_at == later
+
+
+def test_a_stranger_cannot_have_alices_account_read(
+    alice: User, charlie: User, client_of: Callable[[User], Client]
+) -> None:
+    later = timezone.now() + timedelta(minutes=9)
+    job = read(account_of(alice), "open", 60, failures=1, due_at=later)
+    assert client_of(charlie).post(reverse("reading_retry", args=[job.pk])).status_code == 404
+    job.refresh_from_db()
+    assert job.due_at == later
+
+
+def test_accounts_in_trouble_stand_first_and_the_rest_is_counted(client: Client, alice: User) -> None:
+    for number in range(30):
+        account_of(alice, f"A{number:02}")
+    read(Account.objects.get(label="A29"), "open", 60, failures=2)
+    Account.objects.filter(label="A28").update(state="refused")
+    board = client.get(reverse("activity")).context["board"]
+    assert [row.account.label for row in board[:3]] == ["A28", "A29", "A00"]
+    assert "25 of 30 accounts, those in trouble first." in page(client)

@@ -159,7 +159,7 @@ def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, trader: Trade
         with CaptureQueriesContext(connection) as captured:
             get(client)
         counts.append(len(captured))
-    assert counts[0] == counts[1] <= FRAME + 6
+    assert counts[0] == counts[1] <= FRAME + 7
     assert TrackingOrder.objects.count() == 20
 
 
@@ -173,3 +173,14 @@ def test_a_closed_copy_without_a_closing_time_is_named_and_not_counted(
     assert f"{odd.symbol} {odd.tracking_no}</a>" in page
     assert "Without a closing time" in page and "1 closed copy" in text(page)
     assert "Without a closing time" not in get(client_of(charlie))
+
+
+def test_copies_that_closed_beyond_the_history_are_counted_beside_it(client: Client, trader: Trader) -> None:
+    closed_copy(trader, 1, "5")
+    assert "Not among them" not in get(client)
+    for number in (2, 3):
+        open_copy(trader, number, missing_since=timezone.now(), lost_since=timezone.now())
+    page = text(get(client))
+    assert "Not among them: 2 copies that closed beyond the history the exchange gives." in page
+    assert "Their results are not known, and in no total. Show them" in page
+    assert "1 closed copy" in page

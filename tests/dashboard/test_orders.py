@@ -111,7 +111,62 @@ def test_what_left_the_open_list_is_counted_but_not_shown_as_open(client: Client
     open_copy(trader, 2, missing_since=timezone.now())
     page = client.get(URL).content.decode()
     assert len(rows(page)) == 1
-    assert "1 more has left the exchange's open list" in text(page).replace("&#x27;", "'")
+    page = text(page).replace("&#x27;", "'")
+    assert "1 has left the exchange's open list" in page and "it is being looked up" in page
+    assert "Being looked up, gone 0 s ago" in page
+
+
+def test_what_closed_beyond_the_history_is_said_plainly(client: Client, trader: Trader) -> None:
+    now = timezone.now()
+    order = open_copy(trader, 1, missing_since=now - timedelta(days=100), lost_since=now)
+    page = text(client.get(URL).content.decode())
+    assert "Open copies 0" in page
+    assert "1 closed beyond the history that the exchange gives: its result is not known" in page
+    assert "Being looked up" not in page
+    page = text(page_of(client, order))
+    assert "Closed beyond the history the exchange gives: its result is not known" in page
+    assert "It is in no total." in page
+
+
+def test_of_many_that_left_the_last_twenty_are_listed_and_all_are_counted(
+    client: Client, trader: Trader
+) -> None:
+    for number in range(23):
+        open_copy(trader, number, missing_since=timezone.now() - timedelta(minutes=number))
+    html = client.get(URL).content.decode()
+    assert html.count('<tr id="gone-') == 20
+    assert "23 have left" in text(html) and "The last 20 of them." in text(html)
+
+
+def test_those_being_looked_up_stand_before_those_that_are_lost(client: Client, trader: Trader) -> None:
+    now = timezone.now()
+    lost = open_copy(trader, 1, missing_since=now, lost_since=now)
+    missing = open_copy(trader, 2, missing_since=now - timedelta(hours=1))
+    html = client.get(URL).content.decode()
+    assert html.index(f"gone-{missing.pk}") < html.index(f"gone-{lost.pk}")
+
+
+def test_a_list_that_may_not_be_whole_says_so_until_it_is(client: Client, trader: Trader) -> None:
+    open_copy(trader, 1)
+    job = SyncJob.objects.filter(account=trader.account, kind="open")
+    assert "may not be whole" not in client.get(URL).content.decode()
+    job.update(partial_since=timezone.now() - timedelta(minutes=4))
+    for headers in ({}, {"HX-Request": "true"}):
+        page = text(client.get(URL, headers=headers).content.decode())
+        assert "Main: this list may not be whole." in page
+        assert "two passes have not agreed since" in page
+    job.update(partial_since=None)
+    assert "may not be whole" not in client.get(URL).content.decode()
+
+
+def test_a_strangers_partial_list_and_lost_orders_are_not_mine(
+    client: Client, trader: Trader, charlie: User, client_of: Callable[[User], Client]
+) -> None:
+    SyncJob.objects.filter(account=trader.account).update(partial_since=timezone.now())
+    open_copy(trader, 1, missing_since=timezone.now(), lost_since=timezone.now())
+    page = client_of(charlie).get(URL).content.decode()
+    assert "may not be whole" not in page and "gone-title" not in page
+    assert "Not among them" not in client_of(charlie).get("/orders/history/").content.decode()
 
 
 def test_closed_copies_are_not_open(client: Client, trader: Trader) -> None:
@@ -129,7 +184,7 @@ def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, trader: Trade
         with CaptureQueriesContext(connection) as captured:
             client.get(URL)
         counts.append(len(captured))
-    assert counts[0] == counts[1] <= FRAME + 5
+    assert counts[0] == counts[1] <= FRAME + 6
 
 
 # --- one order ---
@@ -198,3 +253,24 @@ def test_a_stranger_gets_404_and_an_empty_list(
     assert stranger.get(reverse("order", args=[order.pk])).status_code == 404
     assert rows(stranger.get(f"{URL}?trader={trader.pk}").content.decode()) == []
     assert "Northwind" not in stranger.get(URL).content.decode()
+
+
+def test_two_orders_under_one_number_lead_to_each_other(client: Client, trader: Trader) -> None:
+    first = closed_copy(trader, 1)
+    second = open_copy(trader, 1, generation=77, symbol="ETHUSDT")
+    for here, other in ((first, second), (second, first)):
+        html = page_of(client, here)
+        assert "used this order's number more than once" in html
+        assert f'href="{reverse("order", args=[other.pk])}"' in html
+    assert "more than once" not in page_of(client, closed_copy(trader, 2))
+
+
+def test_the_same_number_at_another_account_is_another_matter(client: Client, trader: Trader) -> None:
+    closed_copy(trader_of(account_of(trader.account.owner, "Other")), 1)
+    assert "more than once" not in page_of(client, closed_copy(trader, 1))
+
+
+def test_an_order_belongs_to_the_list_that_it_stands_in(client: Client, trader: Trader) -> None:
+    here = re.compile(r'<a href="([^"]+)" aria-current="true">')
+    assert set(here.findall(page_of(client, closed_copy(trader, 1)))) == {"/orders/history/"}
+    assert set(here.findall(page_of(client, open_copy(trader, 2)))) == {URL}

@@ -12,14 +12,17 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
-from copytrade.models import Account, SyncJob, User
+from copytrade import alerts
+from copytrade.models import Account, Alert, SyncJob, User
 from tests.support.ledger_rows import account_of, closed_copy, open_copy, trader_of, version_of
 
 pytestmark = pytest.mark.django_db
-# Queries of every page: the session, its user, the list of sessions that is kept up to date, the alerts that wait.
-FRAME = 8
+# Queries of every page: the session, its user, the list of sessions that is kept up to date, the alerts that wait,
+# the data issues that are open.
+FRAME = 9
 
 
 @pytest.fixture
@@ -65,8 +68,23 @@ def test_settings_changed_outside_are_told(client: Client, alice: User) -> None:
     trader = trader_of(account_of(alice))
     version_of(trader)
     trader.versions.update(author="outside")
+    alerts.watch()
+    html = client.get("/").content.decode()
+    assert html.count("changed outside the desk") == 1
+    assert "Northwind Steady: changed outside the desk." in text(html)
+    assert reverse("copy_settings_timeline", args=[trader.pk]) in html
+
+
+def test_of_several_alerts_the_newest_is_told_and_the_others_counted(client: Client, alice: User) -> None:
+    for number in range(3):
+        Alert.objects.create(owner=alice, kind="data_stale", key=str(number), sentence=f"Sentence {number}.",
+                             account=account_of(alice, f"A{number}"),
+                             created_at=timezone.now() - timedelta(minutes=number))  # fmt: skip
     page = text(client.get("/").content.decode())
-    assert "Northwind Steady: the copy settings were changed outside the desk" in page
+    assert "Sentence 0." in page and "Sentence 1." not in page
+    assert "3 alerts wait for you in all" in page
+    Alert.objects.update(read_at=timezone.now())
+    assert "Sentence" not in client.get("/").content.decode()
 
 
 def test_old_data_is_called_old(client: Client, alice: User) -> None:
@@ -143,7 +161,7 @@ def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, alice: User) 
             client.get("/")
         counts.append(len(captured))
     assert counts[0] == counts[1]
-    assert counts[0] <= FRAME + 10
+    assert counts[0] <= FRAME + 11
 
 
 def test_money_is_exact_to_the_last_digit_on_hover(client: Client, alice: User) -> None:

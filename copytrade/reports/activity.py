@@ -1,0 +1,285 @@
+"""How well the desk keeps up: the age of the data against its promise, and weight spent against its floor.
+
+`user` None: the whole desk, for the operator and for /metrics. The number of queries never hangs on the number
+of accounts: PostgreSQL does the counting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import (
+    Aggregate,
+    Case,
+    Count,
+    Expression,
+    F,
+    FloatField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
+from django.db.models.functions import Cast, Coalesce, Extract, Greatest, Least
+from django.utils import timezone
+
+from copytrade import meters
+from copytrade.intervals import interval
+from copytrade.models import Account, DataIssue, SyncJob, User
+
+from .freshness import GRACE_INTERVALS, LEAST, MOST_GRACE
+
+# What one call for copy trading weighs (interface.md): the least that a page of records can cost.
+FLOOR_WEIGHT = 10
+ORDER = (SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY, SyncJob.Kind.TRADERS, SyncJob.Kind.SETTINGS)
+MINUTES = 60
+
+
+@dataclass(frozen=True)
+class Staleness:
+    """One kind of reading over many accounts. Ages and promises in seconds; None where there is none.
+
+    p50 / p95: half, and 19 of 20, of the accounts were read no longer ago than that. `promise` is the planned
+    interval of the accounts in the middle, `longest` that of the one read least often. `late`: older than its
+    own promise and its grace, as in freshness.py. Accounts whose key was refused are not read, and not counted.
+    """
+
+    kind: str
+    label: str
+    jobs: int = 0
+    never: int = 0
+    late: int = 0
+    failing: int = 0
+    p50: float | None = None
+    p95: float | None = None
+    worst: float | None = None
+    promise: float | None = None
+    longest: float | None = None
+
+
+@dataclass
+class Spending:
+    """Calls of the last hour from one egress to one venue.
+
+    `floor` is what the answered calls cost at least: 10 each, less where they weigh less (the clock); `ratio`
+    weight spent / floor, None without a call; `errors` calls by result, "ok" left out; `by_minute` the weight of
+    each minute, oldest first.
+    """
+
+    venue: str
+    label: str
+    egress: str
+    calls: int = 0
+    answered: int = 0
+    weight: int = 0
+    answered_weight: int = 0
+    errors: dict[str, int] = field(default_factory=dict)
+    by_minute: list[int] = field(default_factory=list)
+
+    def add(self, minute: meters.Minute, place: int) -> None:
+        self.calls += minute.calls
+        self.weight += minute.weight
+        self.by_minute[place] = minute.weight
+        for result, one in minute.results.items():
+            if result == meters.OK:
+                self.answered += one.calls
+                self.answered_weight += one.weight
+            else:
+                self.errors[result] = self.errors.get(result, 0) + one.calls
+
+    @property
+    def floor(self) -> int:
+        return min(FLOOR_WEIGHT * self.answered, self.answered_weight)
+
+    @property
+    def ratio(self) -> float | None:
+        return self.weight / self.floor if self.floor else None
+
+    @property
+    def failed(self) -> int:
+        return self.calls - self.answered
+
+
+class Percentile(Aggregate):
+    """PostgreSQL's percentile_disc: a value that is there, not one between two."""
+
+    name = "percentile"
+    template = "percentile_disc(%(share)s) WITHIN GROUP (ORDER BY %(expressions)s)"
+
+    def __init__(self, expression: str, share: float) -> None:
+        super().__init__(expression, share=float(share), output_field=FloatField())
+
+
+def jobs_of(user: User | None) -> QuerySet[SyncJob]:
+    """The readings that are to be made: those of refused accounts wait for their owner."""
+    rows = SyncJob.objects.exclude(account__state=Account.State.REFUSED)
+    return rows if user is None else rows.filter(account__owner=user)
+
+
+def staleness(user: User | None, now: datetime | None = None) -> list[Staleness]:
+    """One row per kind of reading, the most urgent kind first; one query."""
+    now = now or timezone.now()
+    age = Extract(Value(now) - F("last_success_at"), "epoch")
+    rows = (
+        jobs_of(user)
+        .annotate(age=Cast(age, FloatField()), promised=promise())
+        .values("kind")
+        .annotate(
+            jobs=Count("pk"),
+            never=Count("pk", filter=Q(last_success_at=None)),
+            late=Count("pk", filter=Q(age__gt=_limit(F("promised")))),
+            failing=Count("pk", filter=Q(failures__gt=0)),
+            p50=Percentile("age", 0.5),
+            p95=Percentile("age", 0.95),
+            worst=Max("age"),
+            promise=Percentile("promised", 0.5),
+            longest=Max("promised"),
+        )
+        .order_by()
+    )
+    found = {row.pop("kind"): row for row in rows}
+    return [Staleness(kind, kind.label, **found.get(kind, {})) for kind in ORDER]
+
+
+def promise() -> Expression:
+    """The seconds between two readings of a job as planned, or as they are until the planner has come by."""
+    usual = [
+        When(account__venue=venue, kind=kind, then=Value(interval(venue, kind).total_seconds()))
+        for venue in settings.VENUES
+        for kind in SyncJob.Kind.values
+    ]
+    return Coalesce(F("interval"), Case(*usual, default=Value(600.0), output_field=FloatField()))
+
+
+def _limit(promised: Expression) -> Expression:
+    """The age from which on a reading counts as late: the rule of freshness.py."""
+    grace = Least(GRACE_INTERVALS * promised, Value(MOST_GRACE.total_seconds()))
+    return Greatest(promised + grace, Value(LEAST.total_seconds()), output_field=FloatField())
+
+
+def spending(venues: Collection[str] | None = None, now: datetime | None = None) -> list[Spending]:
+    """Weight spent in the last hour per egress and venue; empty when the counters are away. No query."""
+    moment = (now or timezone.now()).timestamp()
+    first = int(moment // 60) - MINUTES + 1
+    rows: dict[tuple[str, str], Spending] = {}
+    for minute in meters.last_hour(venues, now=moment):
+        key = (minute.venue, minute.egress)
+        row = rows.setdefault(
+            key, Spending(minute.venue, _label(minute.venue), minute.egress, by_minute=[0] * MINUTES)
+        )
+        row.add(minute, minute.at // 60 - first)
+    return [rows[key] for key in sorted(rows)]
+
+
+def _label(venue: str) -> str:
+    return settings.VENUES.get(venue, {}).get("label", venue)
+
+
+def states(user: User | None = None) -> dict[str, int]:
+    """How many accounts there are in each state, those without any left out; one query."""
+    rows = Account.objects.all() if user is None else Account.objects.filter(owner=user)
+    return dict(rows.order_by().values_list("state").annotate(n=Count("pk")))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One kind of reading of one account. `state`: "ok", "late" (older than promised), "never", "failed"
+    (its last try went wrong) or "stopped" (the key was refused). `promise` in seconds."""
+
+    job: SyncJob
+    label: str
+    state: str
+    promise: float
+
+    @property
+    def may_retry(self) -> bool:
+        return self.state == "failed"
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    account: Account
+    issues: int
+    cells: list[Cell]
+
+
+def board(user: User, limit: int, now: datetime | None = None) -> list[BoardRow]:
+    """A person's accounts with their readings, those in trouble first; two queries."""
+    now = now or timezone.now()
+    issues = (
+        DataIssue.objects.filter(account=OuterRef("pk"), state=DataIssue.State.OPEN)
+        .order_by()
+        .values("account")
+        .annotate(n=Count("pk"))
+        .values("n")
+    )
+    refused = Case(When(state=Account.State.REFUSED, then=Value(0)), default=Value(1))
+    accounts = list(
+        Account.objects.filter(owner=user)
+        .annotate(open_issues=Coalesce(Subquery(issues), 0), trouble=Max("jobs__failures", default=0))
+        .order_by(refused, "-trouble", "label", "pk")[:limit]
+    )
+    jobs: dict[int, dict[str, SyncJob]] = {account.pk: {} for account in accounts}
+    for job in (
+        SyncJob.objects.filter(account__in=jobs)
+        .annotate(promised=promise())
+        .annotate(limit=_limit(F("promised")))
+    ):
+        jobs[job.account_id][job.kind] = job
+    return [
+        BoardRow(
+            account,
+            account.open_issues,
+            [_cell(jobs[account.pk][kind], account, now) for kind in ORDER if kind in jobs[account.pk]],
+        )
+        for account in accounts
+    ]
+
+
+def _cell(job: SyncJob, account: Account, now: datetime) -> Cell:
+    if account.state == Account.State.REFUSED:
+        state = "stopped"
+    elif job.failures:
+        state = "failed"
+    elif job.last_success_at is None:
+        state = "never"
+    else:
+        late = (now - job.last_success_at).total_seconds() > job.limit
+        state = "late" if late else "ok"
+    return Cell(job, job.get_kind_display(), state, job.promised)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Calls of one operation since the counters began, all venues and addresses together.
+
+    `errors` calls by result, "ok" left out; `seconds` the mean time of a call."""
+
+    name: str
+    calls: int
+    answered: int
+    errors: dict[str, int]
+    seconds: float
+
+
+def operations() -> list[Operation]:
+    """Every operation that was called, the most called first. No query; empty when the counters are away."""
+    found: dict[str, list[meters.Total]] = {}
+    for total in meters.totals():
+        found.setdefault(total.operation, []).append(total)
+    return sorted((_operation(name, rows) for name, rows in found.items()), key=lambda one: -one.calls)
+
+
+def _operation(name: str, rows: list[meters.Total]) -> Operation:
+    calls, errors = sum(row.calls for row in rows), {}
+    for row in rows:
+        if row.result != meters.OK:
+            errors[row.result] = errors.get(row.result, 0) + row.calls
+    seconds = sum(row.seconds for row in rows) / calls if calls else 0.0
+    return Operation(name, calls, calls - sum(errors.values()), errors, seconds)
