@@ -49,6 +49,10 @@ class TrackingOrder(models.Model):
     update_time = models.DateTimeField(null=True)
     extras = models.JSONField(default=dict, help_text="Fields the interface does not name, as they came.")
 
+    beneath = models.JSONField(
+        null=True,
+        help_text="Of two observations, one of which told no opening time, the one that the row does not show.",
+    )
     closed = models.BooleanField(default=False)
     first_seen_at = models.DateTimeField(default=timezone.now)
     missing_since = models.DateTimeField(

@@ -5,7 +5,7 @@ Which of an order's times the history filters on, its order and its reach are no
 opening of every order that has gone missing.
 
 The cursor (`SyncJob.cursor`):
-    back   {start, end, next, days, empty, found, seen, added, strays, mark, before, stale}
+    back   {start, end, next, days, empty, found, seen, added, strays, mark, before, stale, windows}
            the walk through the past; absent once it is done
     walk   {from, end, to, next, days, sweep}  a walk of what is new, newest window first, while it is under way
     until  the end of the last complete walk: everything before it has been read once
@@ -100,7 +100,7 @@ def begin(cursor: Cursor, now: datetime) -> None:
     cursor |= dict.fromkeys(("until", "deep", "swept"), _iso(now))
     cursor[BACK] = {
         "start": _iso(now - timedelta(days=WINDOW_DAYS)), "end": _iso(now), "days": WINDOW_DAYS, "empty": 0,
-        "seen": 0, "stale": 0, "before": 0, **_FRESH,
+        "seen": 0, "stale": 0, "before": 0, "windows": 0, **_FRESH,
     }  # fmt: skip
 
 
@@ -174,7 +174,7 @@ def too_far(cursor: Cursor, asked: Window) -> Outcome:
         return Outcome()
     if asked.part == WALK:
         return _end_of_reach(cursor, asked)
-    if not place.get("windows"):
+    if place.get("windows") == 0:
         # Not even the last day: that is no matter of reach. Next time from the beginning.
         place |= _FRESH | {"days": WINDOW_DAYS, "start": _iso(asked.end - timedelta(days=WINDOW_DAYS))}
         return Outcome(refused=True)

@@ -1,54 +1,55 @@
 """The order history: first all of the past, backwards and resumable, then what is new, with an overlap.
 
-Which of an order's times the history filters on, its order and its reach are not documented
-(open-points.md, "Values and meanings"), so nothing here rests on them: windows are walked whole, overlap,
-and reach back to the opening of every order that has gone missing.
-
-`SyncJob.cursor`:
-    back   {start, end, next, days, empty, found, seen}  the walk through the past; absent once it is done
-    walk   {start, end, next}                            a walk of what is new, while it is under way
-    until  the end of the last complete walk: everything before it has been read once
-    deep   when the long overlap was last read
-    swept  when the last 90 days were last read whole
-`next` is [id, ms] of the next page in this window, stored with the rows of the page before it.
+What to ask for next, and when the walk has ended, is decided in steps/walk.py, which describes the cursor. Here the
+pages are fetched, and several at a time are stored together with the cursor behind them: rows and cursor, or neither.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Hashable, Iterator
 from datetime import UTC, datetime, timedelta
 
-from copytrade import ledger
-from copytrade.exchange.envelopes import Cursor
-from copytrade.exchange.errors import Malformed, Rejected
+from django.conf import settings
+from django.db.models import F
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from copytrade import issues, ledger
+from copytrade.exchange.envelopes import Cursor, Page
+from copytrade.exchange.errors import ExchangeError, Malformed, Rejected
 from copytrade.exchange.paging import cursored
-from copytrade.models import TrackingOrder
+from copytrade.exchange.records import FollowerOrder
+from copytrade.models import CoverageGap, DataIssue, TrackingOrder
+from copytrade.steps import walk
 
 from .reading import Reading
 
-WINDOW_DAYS = 90.0
-SHORTEST_WINDOW_DAYS = 1.0
-EMPTY_WINDOWS = 4
-TOO_FAR = -1170
-OVERLAP = timedelta(minutes=15)
-# Results are trued up after 00:00 UTC: the last two days are read again every few minutes and after midnight.
-DEEP_OVERLAP, DEEP_EVERY = timedelta(days=2), timedelta(minutes=5)
-SWEEP_EVERY = timedelta(days=1)
-# Orders missing for longer are left to the daily sweep.
-LOOK_FOR_MISSING = timedelta(hours=1)
+# Pages that are stored in one transaction: a commit costs more than a page, and a lease has to be renewed.
+PAGES_TOGETHER = 10
+LOST_AT_ONCE = 500
 
 
 def read(reading: Reading) -> None:
     """Go on with the walk where its cursor stands; `reading.more` when there is some left."""
     cursor = reading.job.cursor
-    if not cursor.get("until"):
-        _begin(reading)
-    if not cursor.get("walk") and not _recent_enough(reading):
-        _plan(reading)
-    if cursor.get("walk"):
-        _forward(reading)
-    if cursor.get("back") and not cursor.get("walk"):
-        _backward(reading)
-    reading.more = bool(cursor.get("walk") or cursor.get("back"))
+    now = exchange_now(reading)
+    walk.begin(cursor, now)
+    walk.plan(cursor, now, _missing(reading))
+    while (asked := walk.window(cursor)) is not None:
+        try:
+            _read_window(reading, asked)
+        except Rejected as error:
+            if error.code != walk.TOO_FAR:
+                raise
+            with reading.fenced():
+                outcome = walk.too_far(cursor, asked)
+                _keep(reading, outcome)
+            if outcome.refused:
+                raise
+        if reading.time_is_up():
+            break
+    reading.more = walk.window(cursor) is not None
 
 
 def exchange_now(reading: Reading) -> datetime:
@@ -56,141 +57,126 @@ def exchange_now(reading: Reading) -> datetime:
     return datetime.now(UTC) + timedelta(milliseconds=reading.client.clock_offset_ms)
 
 
-def _begin(reading: Reading) -> None:
-    """The first time ever: the past lies behind this moment, the new before it."""
-    now = exchange_now(reading)
-    _set(reading, until=_iso(now), deep=_iso(now), swept=_iso(now))
-    reading.job.cursor["back"] = {
-        "end": _iso(now), "start": _iso(now - timedelta(days=WINDOW_DAYS)), "next": None,
-        "days": WINDOW_DAYS, "empty": 0, "found": 0, "seen": 0,
-    }  # fmt: skip
+def _missing(reading: Reading) -> list[walk.Missing]:
+    """Orders that left the open list, are not in the history, and are not given up. Those without an opening time
+    begin when they were first heard of."""
+    rows = TrackingOrder.objects.filter(
+        account=reading.account, closed=False, missing_since__isnull=False, lost_since=None
+    )
+    began = Coalesce(F("open_time"), F("created_time"), F("first_seen_at"))
+    return [walk.Missing(since, opened) for since, opened in rows.values_list("missing_since", began)]
 
 
-def _recent_enough(reading: Reading) -> bool:
-    """While the past is being read, what is new is looked at only now and then."""
-    if not reading.job.cursor.get("back"):
-        return False
-    return exchange_now(reading) - _time(reading.job.cursor["until"]) < timedelta(seconds=30)
-
-
-def _plan(reading: Reading) -> None:
-    """The next walk of what is new: from the overlap, or further back for a reason, until now."""
-    cursor, now = reading.job.cursor, exchange_now(reading)
-    start = _time(cursor["until"]) - OVERLAP
-    deep = _time(cursor["deep"])
-    if now - deep > DEEP_EVERY or deep.date() != now.date():
-        start = min(start, now - DEEP_OVERLAP)
-        cursor["deep"] = _iso(now)
-    if now - _time(cursor["swept"]) > SWEEP_EVERY:
-        start = min(start, now - timedelta(days=WINDOW_DAYS))
-        cursor["swept"] = _iso(now)
-    missing = TrackingOrder.objects.filter(
-        account=reading.account,
-        closed=False,
-        missing_since__gt=now - LOOK_FOR_MISSING,
-        open_time__isnull=False,
-    ).order_by("open_time")
-    for opened in missing.values_list("open_time", flat=True)[:1]:
-        start = min(start, opened - OVERLAP)
-    cursor["walk"] = {"from": _iso(min(start, now)), "end": _iso(now), "to": _iso(now), "next": None}
-
-
-def _forward(reading: Reading) -> None:
-    """Walk what is new, newest window first; `until` moves on when all of it has been read."""
-    cursor = reading.job.cursor
-    while (walk := cursor.get("walk")) is not None:
-        end, first = _time(walk["end"]), _time(walk["from"])
-        start = max(first, end - timedelta(days=WINDOW_DAYS))
-        for last in _pages(reading, walk, start, end):
-            if last and start <= first:
-                cursor["until"] = walk["to"]
-                del cursor["walk"]
-            elif last:
-                walk["end"], walk["next"] = _iso(start), None
-        if reading.time_is_up():
-            return
-
-
-def _backward(reading: Reading) -> None:
-    """Walk the past, window by window, until four in a row are empty or the exchange goes back no further."""
-    cursor = reading.job.cursor
-    while (back := cursor.get("back")) is not None:
-        try:
-            for last in _pages(reading, back, _time(back["start"]), _time(back["end"])):
-                if last:
-                    _next_window(reading, back)
-        except Rejected as error:
-            if error.code != TOO_FAR:
-                raise
-            with reading.fenced():
-                _shorter_window(reading, back)
-        if reading.time_is_up():
-            return
-
-
-def _pages(reading: Reading, window: dict, start: datetime, end: datetime):
-    """Read a window from its cursor on. Yields inside each page's transaction: True for the last page.
-
-    What the caller does with the cursor then is stored together with the rows.
-    """
-    resume = Cursor(*window["next"]) if window.get("next") else None
-
-    def fetch(cursor: Cursor | None):
-        return reading.client.tracking_order_history(start_time=start, end_time=end, cursor=cursor or resume)
-
+def _read_window(reading: Reading, asked: walk.Window) -> None:
+    """Read a window from its cursor on, some pages at a time, to its end or until time is up."""
+    gathered: list[Page[FollowerOrder]] = []
+    began = time.monotonic()
     try:
-        for page in cursored(fetch, lambda order: order.tracking_no):
+        for page in _pages(reading, asked):
+            gathered.append(page)
+            last = not page.more
+            if last or len(gathered) >= PAGES_TOGETHER or reading.time_is_up() or _long_since(began):
+                _store(reading, asked, gathered)
+                gathered, began = [], time.monotonic()
+                if reading.time_is_up():
+                    return
+    except ExchangeError as error:
+        if gathered:
+            _store(reading, asked, gathered)
+        if isinstance(error, Malformed):
+            # A cursor that leads nowhere is not kept: the window is read again from its first page.
+            walk.restart(reading.job.cursor, asked)
             with reading.fenced():
-                _store(reading, page, window)
-                window["next"] = [page.next.id, page.next.time_ms] if page.more and page.next else None
-                yield not page.more
-    except Malformed:
-        # A cursor that leads nowhere is not kept: the window is read again from its first page.
-        window["next"] = None
-        with reading.fenced():
-            pass
+                pass
         raise
 
 
-def _store(reading: Reading, page, window: dict) -> None:
-    bad = [(record.raw, record.reason) for record in page.bad]
-    merged = ledger.merge(reading.account, page.records, source=ledger.HISTORY, seen_at=reading.began)
-    merged.bad += ledger.keep_bad(reading.account, ledger.OPERATIONS[ledger.HISTORY], bad, reading.began)
-    merged.seen += len(bad)
-    reading.count(merged)
-    if "found" in window:
-        window["found"] += merged.seen
-        window["seen"] += merged.seen
+def _pages(reading: Reading, asked: walk.Window) -> Iterator[Page[FollowerOrder]]:
+    resume = Cursor(*asked.next) if asked.next else None
+
+    def fetch(cursor: Cursor | None) -> Page[FollowerOrder]:
+        return reading.client.tracking_order_history(
+            start_time=asked.start, end_time=asked.end, cursor=cursor or resume
+        )
+
+    return cursored(fetch, _identity)
 
 
-def _next_window(reading: Reading, back: dict) -> None:
-    """This window is done: the ledger is complete from its start on. The next one ends there."""
-    reading.job.complete_from = _time(back["start"])
-    back["empty"] = 0 if back["found"] else back["empty"] + 1
-    if back["empty"] >= EMPTY_WINDOWS:
-        del reading.job.cursor["back"]
-        return
-    back |= {"end": back["start"], "next": None, "found": 0}
-    back["start"] = _iso(_time(back["end"]) - timedelta(days=back["days"]))
+def _identity(order: FollowerOrder) -> tuple[Hashable, ...]:
+    return order.tracking_no, order.trader_id, order.symbol, order.position_side, order.open_time
 
 
-def _shorter_window(reading: Reading, back: dict) -> None:
-    """The exchange does not go back that far: try half of it, down to a day, then the past has ended."""
-    days = back["days"] / 2
-    if days < SHORTEST_WINDOW_DAYS:
-        del reading.job.cursor["back"]
-        return
-    back |= {"days": days, "next": None, "found": 0}
-    back["start"] = _iso(_time(back["end"]) - timedelta(days=days))
+def _long_since(began: float) -> bool:
+    """Would one more call outlive the lease, which the next commit renews?"""
+    return time.monotonic() - began > settings.SYNC_LEASE_SECONDS / 4
 
 
-def _set(reading: Reading, **values: str) -> None:
-    reading.job.cursor.update(values)
+def _store(reading: Reading, asked: walk.Window, pages: list[Page[FollowerOrder]]) -> None:
+    """These pages, the cursor behind them, and what follows from it, in one transaction."""
+    records = [record for page in pages for record in page.records]
+    bad = [(record.raw, record.reason) for page in pages for record in page.bad]
+    ready = ledger.observed(records, ledger.HISTORY, bad)
+    strays = sum(walk.stray(asked, _times(record)) for record in records) if asked.part == walk.BACK else 0
+    after = pages[-1].next if pages[-1].more else None
+    with reading.fenced():
+        done = ledger.merge(reading.account, ready, seen_at=reading.began)
+        outcome = walk.took(
+            reading.job.cursor, asked, seen=done.seen, added=done.added, strays=strays,
+            mark=walk.mark_of(ready.orders), next_page=(after.id, after.time_ms) if after else None,
+            last=not pages[-1].more,
+        )  # fmt: skip
+        _keep(reading, outcome)
+    reading.count(done, pages=len(pages))
 
 
-def _iso(moment: datetime) -> str:
-    return moment.isoformat()
+def _times(record: FollowerOrder) -> tuple[datetime | None, ...]:
+    return record.open_time, record.close_time, record.created_time, record.update_time
 
 
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+def _keep(reading: Reading, outcome: walk.Outcome) -> None:
+    """What a step of the walk has found out about the reach of the ledger."""
+    if outcome.complete_from:
+        reading.job.complete_from = outcome.complete_from
+    if outcome.gap:
+        _note_gap(reading, outcome.gap)
+    if outcome.read:
+        _give_up(reading, outcome.read)
+
+
+def _note_gap(reading: Reading, gap: walk.Gap) -> None:
+    """A stretch that cannot be read: a row for the coverage, and an issue for the person."""
+    CoverageGap.objects.get_or_create(
+        account=reading.account, start=gap.start, end=gap.end, defaults={"reason": gap.reason}
+    )
+    stretch = f"before {_day(gap.end)}" if gap.start is None else f"from {_day(gap.start)} to {_day(gap.end)}"
+    sentence = (
+        f"{gap.reason} Orders that closed {stretch} may be absent here. "
+        "Compare the figures of that time with the exchange's own."
+    )
+    subject = f"{gap.start.isoformat() if gap.start else ''}/{gap.end.isoformat()}"
+    issues.tell(reading.account, DataIssue.Kind.GAP, subject, sentence)
+
+
+def _give_up(reading: Reading, read: walk.Read) -> None:
+    """After a sweep: orders that are missing still, though everything they could be in has been read since. They
+    are neither closed nor forgotten; one that turns up after all is healed by the ledger."""
+    ledger.alone_with(reading.account)
+    began = Coalesce(F("open_time"), F("created_time"), F("first_seen_at"))
+    rows = TrackingOrder.objects.filter(
+        account=reading.account, closed=False, missing_since__isnull=False, lost_since=None
+    )
+    told = rows.order_by("pk").values_list("pk", "tracking_no", "symbol", "missing_since", began)
+    now = timezone.now()
+    gone = [line for line in told if walk.lost(walk.Missing(line[3], line[4]), read)]
+    for _, number, symbol, since, _ in gone[:LOST_AT_ONCE]:
+        sentence = (
+            f"The order {number} ({symbol}) left the open list on {_day(since)} and is nowhere in the history that the "
+            "exchange gives. How it ended is not known; it is left out of every figure. Look it up at the exchange."
+        )
+        details = {"tracking_no": str(number), "symbol": symbol, "missing_since": since.isoformat()}
+        issues.tell(reading.account, DataIssue.Kind.LOST_WINDOW, str(number), sentence, details, now)
+    TrackingOrder.objects.filter(pk__in=[line[0] for line in gone[:LOST_AT_ONCE]]).update(lost_since=now)
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%d %b %Y %H:%M} UTC"

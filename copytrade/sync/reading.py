@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db.models import F, Subquery
 from django.utils import timezone
 
 from copytrade.exchange.client import ExchangeClient
@@ -12,6 +13,8 @@ from copytrade.ledger import Merged
 from copytrade.models import Account, SyncJob, SyncRun
 
 from .leases import fenced
+
+CALL_WEIGHT = 10  # of every copy-trading operation
 
 
 @dataclass
@@ -27,10 +30,9 @@ class Reading:
     seen: int = 0
     changed: int = 0
     bad: int = 0
+    closed_traders: set[int] = field(default_factory=set)  # UIDs of those whose copies were seen closed
     more: bool = False  # there is work left: due again at once
     trouble: str = ""  # a part that failed while the rest was read; a sentence
-    # The exchange's numbers of the traders of whom copies closed or vanished: their other followers are read soon.
-    closed_traders: set[int] = field(default_factory=set)
 
     def time_is_up(self) -> bool:
         return (timezone.now() - self.began).total_seconds() > self.budget
@@ -39,11 +41,18 @@ class Reading:
         """The transaction for one page's rows and the cursor."""
         return fenced(self.job)
 
-    def count(self, merged: Merged) -> None:
-        self.pages += 1
+    @property
+    def weight(self) -> int:
+        """The request weight that this reading has spent."""
+        return CALL_WEIGHT * self.pages
+
+    def count(self, merged: Merged, pages: int = 1) -> None:
+        """Another page, or several."""
+        self.pages += pages
         self.seen += merged.seen
         self.changed += merged.added + merged.changed
         self.bad += merged.bad
+        self.closed_traders |= merged.closed_traders
 
 
 def note_run(
@@ -53,27 +62,31 @@ def note_run(
     error_code: str = "",
     error: str = "",
     at: datetime | None = None,
-) -> SyncRun:
+) -> None:
     """Write down a reading. One like the one before (unchanged, or the same error) folds into its row."""
     at, error = at or timezone.now(), error[:500]
-    last = SyncRun.objects.filter(account=account, kind=kind).first()
-    changed = reading.changed if reading else 0
-    counts = {"pages": 0, "seen": 0, "bad": 0}
+    counts = {"changed": 0, "pages": 0, "seen": 0, "bad": 0}
     if reading:
-        counts = {"pages": reading.pages, "seen": reading.seen, "bad": reading.bad}
-    if (
-        last
-        and not changed
-        and not last.changed
-        and (last.error_code, last.error_message) == (error_code, error)
-    ):
-        last.times += 1
-        last.last_at = at
-        for name, value in counts.items():
-            setattr(last, name, value)
-        last.save(update_fields=["times", "last_at", *counts])
-        return last
-    return SyncRun.objects.create(
-        account=account, kind=kind, first_at=at, last_at=at, changed=changed,
-        error_code=error_code, error_message=error, **counts,
+        counts = {name: getattr(reading, name) for name in counts}
+    weight = reading.weight if reading else 0
+    if not counts["changed"] and _fold(account, kind, error_code, error, at, weight, counts):
+        return
+    SyncRun.objects.create(
+        account=account, kind=kind, first_at=at, last_at=at, weight=weight, error_code=error_code,
+        error_message=error, **counts,
     )  # fmt: skip
+
+
+def _fold(
+    account: Account,
+    kind: str,
+    error_code: str,
+    error: str,
+    at: datetime,
+    weight: int,
+    counts: dict[str, int],
+) -> bool:
+    """Count this reading in the run before, where that was like it; one statement."""
+    latest = SyncRun.objects.filter(account=account, kind=kind).order_by("-last_at", "-pk").values("pk")[:1]
+    like = SyncRun.objects.filter(pk=Subquery(latest), changed=0, error_code=error_code, error_message=error)
+    return bool(like.update(times=F("times") + 1, weight=F("weight") + weight, last_at=at, **counts))

@@ -196,7 +196,7 @@ def test_a_record_that_does_not_fit_is_kept_and_the_page_goes_on(
     assert (done.seen, done.bad) == (3, 1)
     assert set(TrackingOrder.objects.values_list("tracking_no", flat=True)) == {1, 3}
     bad = BadRecord.objects.get()
-    assert said in bad.reason and '"tracking_no": 2' in bad.raw and bad.times == 2
+    assert said in bad.reason and '"trackingNo": 2' in bad.raw and bad.times == 2
 
 
 def test_text_that_the_database_cannot_hold_is_cleaned(ledger_account: Account) -> None:
