@@ -14,8 +14,9 @@ from copytrade.sandbox.world.prices import origin_of
 
 PER_OWNER = 10
 SECRET, PASSPHRASE = "load-secret", "sandbox"
-# Where a job stands that was read all the time: its last reading lies up to this far back (s), the next ahead.
-USUAL = {"open": 540.0, "history": 900.0, "traders": 6480.0, "settings": 6480.0}
+# Where a job stands that was read all the time: its last reading lies up to this far back (s), the next ahead. With
+# 2,000 accounts on an address the planner puts the history's overlap off to where it may wait longest.
+USUAL = {"open": 560.0, "history": 21_600.0, "traders": 6_800.0, "settings": 6_800.0}
 DAY = 86_400_000
 
 

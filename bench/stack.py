@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from django.conf import settings
 
+from copytrade.sandbox.catalogue import BY_NAME
 from tests.support.sandbox_process import Sandbox
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,14 +84,11 @@ class Counted:
 
     def take(self) -> list[dict[str, Any]]:
         """The calls since the last time, in the order in which they came."""
-        found = self.sandbox.control("GET", "calls")
-        calls = found["calls"] if isinstance(found, dict) else found
+        found = self.sandbox.calls()
         self.sandbox.control("DELETE", "calls")
-        return calls
+        return found["calls"]
 
 
-def weights(sandbox: Sandbox) -> dict[str, int]:
-    """The weight of each operation, as the sandbox counts it."""
-    found = sandbox.control("GET", "routes")
-    rows = found["routes"] if isinstance(found, dict) else found
-    return {row["operation"] if "operation" in row else row["name"]: row["weight"] for row in rows}
+def weight_of(operation: str) -> int:
+    """The weight that the sandbox counts for a call; server time weighs 1."""
+    return BY_NAME[operation].weight if operation in BY_NAME else 1

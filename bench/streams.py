@@ -25,13 +25,16 @@ from tests.support.sandbox_process import Sandbox
 from . import desk
 from .accounts import load_accounts
 from .ratios import Ratio
-from .stack import Counted, Worker, weights
+from .stack import Counted, Worker, weight_of
 
 LIMIT, WINDOW = 500, 10.0  # weight in so many seconds, of each address
 RESERVE = 0.1  # kept for what a person asks; readings may use the rest
 ADDRESSES = {f"a{number}": {"source": f"127.0.0.{number}"} for number in range(2, 10)}
 ACCOUNTS = 240
-SETTLE, MEASURED = 25.0, 30.0  # seconds: until the first plan holds and the first window is over; then whole windows
+SETTLE, MEASURED = (
+    25.0,
+    30.0,
+)  # seconds: until the first plan holds and the first window is over; then whole windows
 TURNS = 2
 SLOW, SLOW_SETTLE, SLOW_MEASURED = 0.2, 6.0, 12.0
 
@@ -88,9 +91,7 @@ def _workers(folder: Path) -> Ratio:
 @contextmanager
 def sandbox(folder: Path, *options: str) -> Iterator[Sandbox]:
     """A sandbox whose world stands still, and the desk's venue pointing to it."""
-    with Sandbox(
-        folder / "sandbox.log", "--speed", "0", "--accounts", str(ACCOUNTS), *options
-    ) as exchange:
+    with Sandbox(folder / "sandbox.log", "--speed", "0", "--accounts", str(ACCOUNTS), *options) as exchange:
         desk.venue_at(exchange.url)
         yield exchange
 
@@ -111,8 +112,7 @@ def _stream(
             calls += counted.take()
         seconds = time.monotonic() - began
         stream = Stream(seconds, calls, _readings() - before, 0, worker.computed() - computed)
-    told = weights(exchange)
-    stream.weight = sum(told.get(call["operation"], 1) for call in calls if call["status"] != 429)
+    stream.weight = sum(weight_of(call["operation"]) for call in calls if call["status"] != 429)
     return stream
 
 
@@ -153,9 +153,7 @@ def _quota(one: list[Stream], eight: list[Stream]) -> list[Ratio]:
     usable = LIMIT * (1 - RESERVE) / WINDOW
     used = [stream.weight / stream.seconds for stream in one]
     refused = sum(stream.refused for stream in (*one, *eight))
-    told = (
-        f"{median(used):.1f} of {usable:.0f} per second (500 in 10 s less the tenth kept for people), one address"
-    )
+    told = f"{median(used):.1f} of {usable:.0f} per second (500 in 10 s less the tenth kept for people), one address"
     statuses = Counter(call["status"] for stream in (*one, *eight) for call in stream.calls)
     answers = ", ".join(f"{number} x {status}" for status, number in sorted(statuses.items(), key=str))
     return [

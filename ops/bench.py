@@ -1,4 +1,4 @@
-"""./run bench settings: measures, and writes its table in docs/performance.md."""
+"""./run bench settings | sync | load: measures, and writes its table in docs/performance.md."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from .console import say
 from .folders import ROOT
 
 PAGE = ROOT / "docs" / "performance.md"
-BENCHES = ("settings",)
+BENCHES = ("settings", "sync", "load")
 
 
 def bench(arguments: list[str]) -> int:
     """Run one bench. Its table is written also when a limit was missed, and says so; the status tells."""
-    if len(arguments) != 1 or arguments[0] not in BENCHES:
+    if not arguments or arguments[0] not in BENCHES:
         raise Failure(f"Usage: ./run bench {' | '.join(BENCHES)}")
-    name = arguments[0]
+    name, *options = arguments
+    if options and name == "settings":
+        raise Failure("./run bench settings takes no options.")
     with tempfile.TemporaryDirectory(prefix="copydesk-bench-") as folder:
         result = Path(folder) / "table.md"
-        command = desk.python("-m", f"bench.{name}", str(result))
+        command = desk.python("-m", f"bench.{name}", str(result), *options)
         status = testing.on_fleeting_servers(command, {"DJANGO_SETTINGS_MODULE": "tests.settings"})
         if not result.is_file():
             return status or 1
