@@ -25,6 +25,7 @@ from .exchange.errors import (
 )
 from .models import SettingsChange, SettingsVersion
 from .outcomes import State, become_unknown, claim, in_words, load, move, read_back, read_settings
+from .scheduling import boosts
 from .vault import VaultError
 
 # A sender that has said nothing for so long after its call's deadline is dead.
@@ -42,6 +43,7 @@ def send(change_id: int) -> str:
     if not move(change, State.CONFIRMED, State.SENDING, sent_at=now, look_again_at=now + sender_time()):
         return load(change_id).state
     _post(change)
+    boosts.change_in_flight(change.trader.account)
     if change.accepted:
         return read_back(change_id)
     return load(change_id).state
