@@ -3,8 +3,8 @@
 An order is what its trader, symbol, side and opening time say: they never change. A tracking number that comes
 with others is another order (the exchange used the number again) and gets a row, a generation, of its own.
 
-Every observation has a rank: (it closes the order, its updateTime, its own text). A row always holds the
-observation of the highest rank. Taking the highest of a set is commutative, associative and idempotent, and so
+Every observation has a rank: (it closes the order, its updateTime, how clearly it tells it, its own text). A row
+always holds the observation of the highest rank. Taking the highest of a set is commutative, associative and idempotent, and so
 is the merge: pages may overlap, repeat, arrive late or out of order.
 
 An observation without an opening time may be of any order of its trader, symbol and side. It is held to be of the
@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
+STATUSES = ("HAVE_OPEN", "CLOSED")  # the words that interface.md shows; there may be more
 
 
 class Identity(NamedTuple):
@@ -78,10 +79,10 @@ def merged(rows: Sequence[Row], observations: Sequence[Observation]) -> list[Row
 
 
 def stronger(one: Observation, other: Observation) -> Observation:
-    """The one that a row holds: closing, then newer, then (a tie) by its own text."""
+    """The one that a row holds: closing, then newer, then (a tie) the clearer, then by its own text."""
     left, right = _rank(one), _rank(other)
     if left == right and one != other:
-        left, right = (text(one),), (text(other),)  # type: ignore[assignment]
+        left, right = (_clear(one), text(one)), (_clear(other), text(other))  # type: ignore[assignment]
     return one if left >= right else other
 
 
@@ -116,6 +117,13 @@ def text(one: Observation) -> str:
 
 def _rank(one: Observation) -> tuple[bool, datetime]:
     return one.closed, one.updated or BEGINNING
+
+
+def _clear(one: Observation) -> tuple[int, int]:
+    """An answer that came spoiled must not stand for ever: of the same state, whoever tells it in the words that the
+    interface shows wins, then whoever leaves less out."""
+    known = sum(value in STATUSES for value in one.content if isinstance(value, str))
+    return known, sum(value not in (None, "") for value in one.content)
 
 
 def _usual(rows: Sequence[Row], observations: Sequence[Observation]) -> list[Row] | None:

@@ -33,7 +33,7 @@ observations = st.builds(
     st.sampled_from(OPENINGS),
     st.booleans(),
     st.sampled_from([None, 0, 0, 1]),
-    st.sampled_from(["1", "1.0", "2"]),
+    st.sampled_from(["1", "1.0", "2", "", "CLOSED"]),
     st.sampled_from([1, 1, 1, 2]),
     st.sampled_from(["LONG", "LONG", "SHORT"]),
 )
@@ -144,3 +144,11 @@ def test_one_that_does_not_tell_its_opening_time_may_be_any_of_its_kin() -> None
     assert same(seen(None).identity, seen().identity) and same(seen().identity, seen(None).identity)
     assert not same(seen(START + DAY).identity, seen().identity)
     assert not same(seen(None, side="SHORT").identity, seen().identity)
+
+
+def test_of_the_same_state_a_known_word_and_more_told_win_whatever_came_last() -> None:
+    """An answer that came spoiled once must not stand for ever."""
+    right, strange, less = seen(net="CLOSED"), seen(net="UNHEARD_OF"), seen(net="")
+    for spoiled in (strange, less):
+        for pages in ([[right], [spoiled]], [[spoiled], [right]]):
+            assert [row.held for row in stored(pages)] == [right]

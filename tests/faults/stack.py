@@ -21,6 +21,7 @@ import redis
 from django.core.management import call_command
 from django.db import Error, connection
 
+from copytrade.models import Account
 from dashboard import environment
 from ops.children import leashed
 from ops.folders import private_folder
@@ -110,6 +111,8 @@ class Stack:
         self.redis = Part("redis", self.broker.spec().command, folder / "redis.log")
         self.more: list[Part] = []
         self.sandbox: Sandbox | None = None
+        self.world: tuple[int, float] | None = None  # seed and speed of what the desk reads now
+        self.accounts: dict[str, Account] = {}
 
     # --- starting and ending
 
