@@ -4,8 +4,8 @@ An order is what its trader, symbol, side and opening time say: they never chang
 with others is another order (the exchange used the number again) and gets a row, a generation, of its own.
 
 Every observation has a rank: (it closes the order, its updateTime, how clearly it tells it, its own text). A row
-always holds the observation of the highest rank. Taking the highest of a set is commutative, associative and idempotent, and so
-is the merge: pages may overlap, repeat, arrive late or out of order.
+always holds the observation of the highest rank. Taking the highest of a set is commutative, associative and
+idempotent, and so is the merge: pages may overlap, repeat, arrive late or out of order.
 
 An observation without an opening time may be of any order of its trader, symbol and side. It is held to be of the
 earliest of them; because an earlier one may yet come, the row keeps both, the one that won and the one `beneath`.
