@@ -2,24 +2,42 @@
 
 KEYS[1] is a pool: a hash with `id` and `born` (which state this is, and since when), `last` (when it last granted),
 `blocked` (ms until which nothing goes out), `slow` (ms from which background work comes back by steps), `assumed`
-(weight charged for an unknown past, in bucket `assumed_at`), `others` (weight per second that background work
-cannot have, decaying since `others_at`), `cap:<window>` (the limits) and `guess:<window>` (the same, worked out
-from the base window). Beside it: KEYS[1]:<window>, bucket of the call's end -> weight; KEYS[1]:flight, calls under
-way -> "began:weight"; KEYS[1]:queue, those who wait -> "turn:weight:until:interactive".
+(weight charged for an unknown past, in bucket `assumed_at`), `foreign` and `people` (weight per second that other
+programs and interactive calls take on average, decaying since `foreign_at`, `people_at`), `paced` (until when the
+pace of background work is used up), `told` (the exchange's last count of the base window and ours since),
+`told_at` and `told_of` (when it came, and when its call was granted), `cap:<window>` (the limits) and
+`guess:<window>` (the same, worked out from the base window). Beside it: KEYS[1]:<window>, bucket of the call's end
+-> weight; KEYS[1]:foreign:<window>, the same of other programs; KEYS[1]:flight, calls under way -> "began:weight";
+KEYS[1]:queue, those who wait -> "turn:weight:until:interactive".
 
 A call is counted from its grant until one window after its *answer*. The exchange counts it somewhere between, so
 no window of the exchange's, fixed or sliding, ever holds more than ours: a burst that dawdles on its way cannot
 meet the next one there.
+
+Background work goes only a little faster than it could go on for ever, not in one burst at the begin of each window:
+so its answers tell of other programs all through the window, while there is still room to give way to them.
 """
 
-from .windows import DECAY_MS, FLIGHT_MS, KEEP_MS, RECOVERY_MS
+from .windows import (
+    DECAY_MS,
+    FLIGHT_MS,
+    FULL,
+    KEEP_MS,
+    LOOK_AGAIN_MS,
+    MEANWHILE_MS,
+    PACE,
+    PACE_ALLOWS,
+    PACE_LEAST,
+    RECOVERY_MS,
+)
 
 GRACE_MS = 1_000  # who waits and does not come back in time by so much loses the place
 JUMP_MS = 2_000  # a clock that is so far from where it should be was set
 
 _NUMBERS = f"""
 local FLIGHT, KEEP, GRACE, JUMP = {FLIGHT_MS}, {KEEP_MS}, {GRACE_MS}, {JUMP_MS}
-local RECOVERY, DECAY = {RECOVERY_MS}, {DECAY_MS}
+local RECOVERY, DECAY, PACE, ALLOWS, LEAST = {RECOVERY_MS}, {DECAY_MS}, {PACE}, {PACE_ALLOWS}, {PACE_LEAST}
+local FULL, LOOK_AGAIN, MEANWHILE = {FULL}, {LOOK_AGAIN_MS}, {MEANWHILE_MS}
 """
 
 _COMMON = (
@@ -39,9 +57,9 @@ local function size(window)
   return math.max(1, math.floor(window / 50))
 end
 
-local function add(window, weight, at)
+local function add(window, weight, at, whose)
   if weight == 0 then return end
-  local key = pool .. ':' .. window
+  local key = pool .. (whose or ':') .. window
   redis.call('HINCRBY', key, math.floor(at / size(window)), weight)
   redis.call('PEXPIRE', key, window + KEEP + 2 * size(window))
 end
@@ -76,8 +94,8 @@ local function flights(limits)
 end
 
 -- The weight of calls that ended in the window before `since`, or later; and the buckets that still count now.
-local function ended(window, since)
-  local sum, live, key = 0, {}, pool .. ':' .. window
+local function ended(window, since, whose)
+  local sum, live, key = 0, {}, pool .. (whose or ':') .. window
   local all = redis.call('HGETALL', key)
   for i = 1, #all, 2 do
     local bucket, weight = tonumber(all[i]), tonumber(all[i + 1])
@@ -104,14 +122,33 @@ local function recovered()
   return 0.25
 end
 
-local function others(more)
-  local rate = get('others') * math.exp(math.min(0, get('others_at') - now) / DECAY)
+-- A weight per second: what came lately counts most. `more` is added to it.
+local function average(name, more)
+  local rate = get(name) * math.exp(math.min(0, get(name .. '_at') - now) / DECAY)
   if more > 0 then
     rate = rate + more * 1000 / DECAY
-    set('others', rate)
-    set('others_at', now)
+    set(name, rate)
+    set(name .. '_at', now)
   end
   return rate
+end
+
+-- What other programs use of a window: as told, and no less than what they use on average.
+local function foreign_use(window, cap)
+  local sum, live = ended(window, now, ':foreign:')
+  local usual = math.floor(math.min(cap, average('foreign', 0) * window / 1000))
+  if usual > sum then return usual, {} end
+  return sum, live
+end
+
+-- Weight per second that the limits allow, and what of it background work can count on.
+local function usable(limits, share)
+  local rate = nil
+  for window, cap in pairs(limits) do
+    local one = cap * 1000 / window
+    if rate == nil or one < rate then rate = one end
+  end
+  return math.max(0, rate * share * recovered() - average('foreign', 0) - average('people', 0)), rate
 end
 
 -- The clock was set, or Redis came back with an older state: what it holds says nothing of the last window.
@@ -122,9 +159,12 @@ local function is_astray(id)
 end
 
 local function forget()
-  for window, _ in pairs(caps()) do redis.call('DEL', pool .. ':' .. window) end
+  for window, _ in pairs(caps()) do
+    redis.call('DEL', pool .. ':' .. window, pool .. ':foreign:' .. window)
+  end
   redis.call('DEL', pool .. ':flight', pool .. ':queue')
-  redis.call('HDEL', pool, 'blocked', 'slow', 'assumed', 'assumed_at', 'others', 'others_at', 'last')
+  redis.call('HDEL', pool, 'blocked', 'slow', 'assumed', 'assumed_at', 'foreign', 'people', 'paced', 'last')
+  redis.call('HDEL', pool, 'told', 'told_at', 'told_of')
 end
 
 -- Make the state when there is none. ARGV[1] is the state that the caller last saw: when it is gone, Redis lost
@@ -167,6 +207,7 @@ local weight, share, interactive = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
 local untold, ticket, left = tonumber(ARGV[10]), ARGV[11], tonumber(ARGV[12])
 local limits = caps()
 for window, _ in pairs(limits) do add(window, untold, now) end
+local able, rate = usable(limits, share)
 if interactive == '0' then share = share * recovered() end
 
 -- Those who came before, and before background work also all for whom a person waits.
@@ -197,8 +238,10 @@ if weight > 0 then
   for window, cap in pairs(limits) do
     if weight > cap then return {id, -1, now} end
     local sum, live = ended(window, now)
-    local over = sum + flying + before + weight - math.max(math.floor(cap * share), weight)
+    local theirs, leaving = foreign_use(window, cap)
+    local over = sum + theirs + flying + before + weight - math.max(math.floor(cap * share), weight)
     if over > 0 then
+      for _, entry in ipairs(leaving) do live[#live + 1] = entry end
       table.sort(live, function(a, b) return a[1] < b[1] end)
       local needed = window
       for _, entry in ipairs(live) do
@@ -212,6 +255,17 @@ if weight > 0 then
     end
   end
 end
+
+local pace, paced = PACE * math.max(able, LEAST * rate) / 1000, math.max(get('paced'), now)
+if weight > 0 and interactive == '0' then
+  wait = math.max(wait, math.ceil(paced + before / pace - base * ALLOWS - now))
+  -- Its windows may be fixed ones: then what leaves our count is still in its own until it begins anew.
+  local until_ms = get('told_at') + base
+  local meanwhile = average('foreign', 0) * math.min(now - get('told_at'), MEANWHILE) / 1000
+  if until_ms > now and get('told') + meanwhile + weight > math.max(FULL * limits[base], weight) then
+    wait = math.max(wait, math.min(until_ms - now, LOOK_AGAIN))
+  end
+end
 if ticket == '' then return {id, wait, now} end
 if wait == 0 then
   set('last', now)
@@ -219,9 +273,10 @@ if wait == 0 then
     local longest = 0
     for window, _ in pairs(limits) do longest = math.max(longest, window) end
     redis.call('HDEL', pool .. ':queue', ticket)
+    if redis.call('HEXISTS', pool, 'told') == 1 then redis.call('HINCRBY', pool, 'told', weight) end
     redis.call('HSET', pool .. ':flight', ticket, now .. ':' .. weight)
     redis.call('PEXPIRE', pool .. ':flight', FLIGHT + longest)
-    if interactive == '1' then others(weight) end
+    if interactive == '1' then average('people', weight) else set('paced', paced + weight / pace) end
   end
 elseif weight > 0 and wait <= left then
   if not mine then mine = redis.call('HINCRBY', pool, 'turn', 1) end
@@ -274,19 +329,22 @@ for i = 10, #ARGV, 3 do
       end
       redis.call('HDEL', pool, 'assumed', 'assumed_at')
     end
-    local more = used - (ended(window, since)) - flying
+    if window == base and since >= get('told_of') then
+      redis.call('HSET', pool, 'told', used, 'told_at', now, 'told_of', since)
+    end
+    local more = used - (ended(window, since)) - (ended(window, since, ':foreign:')) - flying
     if more > 0 then
-      add(window, more, now)
+      add(window, more, now, ':foreign:')
       if window == base or not base_told then foreign = math.max(foreign, more) end
     end
   end
 end
 if foreign > 0 and not base_told then
-  local room = get('cap:' .. base) - (ended(base, now)) - flying
+  local room = get('cap:' .. base) - (ended(base, now)) - (ended(base, now, ':foreign:')) - flying
   foreign = math.max(0, math.min(foreign, room))
-  add(base, foreign, now)
+  add(base, foreign, now, ':foreign:')
 end
-if foreign > 0 and assumed == 0 then others(foreign) end
+if foreign > 0 and assumed == 0 then average('foreign', foreign) end
 return {id, 0, now}
 """
 )
@@ -307,11 +365,7 @@ USABLE = (
     _COMMON
     + """
 local id = found_state()
-local rate = nil
-for window, cap in pairs(caps()) do
-  local one = cap * tonumber(ARGV[7]) * 1000 / window
-  if rate == nil or one < rate then rate = one end
-end
-return {id, 0, now, string.format('%.6f', math.max(0, rate * recovered() - others(0)))}
+local rate = usable(caps(), tonumber(ARGV[7]))
+return {id, 0, now, string.format('%.6f', rate)}
 """
 )

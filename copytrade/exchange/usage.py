@@ -9,6 +9,9 @@ import redis as redis_library
 
 from .windows import FLIGHT_MS, bucket_ms
 
+WHOSE = (":", ":foreign:")  # as in limits_script.py: ours, and other programs'
+
+
 @dataclass(frozen=True)
 class Used:
     """Weight used in the last `window_ms` of a pool, and the limit as the exchange last told it."""
@@ -32,7 +35,12 @@ def weight_used(
     now = seconds * 1000 + micros // 1000
     flying = _flying(_pairs(redis.hgetall(f"{key}:flight")), now)
     return [
-        Used(window, flying + _ended(_pairs(redis.hgetall(f"{key}:{window}")), window, now), cap)
+        Used(
+            window,
+            flying
+            + sum(_ended(_pairs(redis.hgetall(f"{key}{whose}{window}")), window, now) for whose in WHOSE),
+            cap,
+        )
         for window, cap in sorted(caps.items())
     ]
 

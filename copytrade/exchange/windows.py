@@ -19,6 +19,12 @@ FLIGHT_MS = 20_000  # a call whose end nobody told counts as ended after this
 KEEP_MS = 5_000  # ends are remembered longer than they count, to be held against answers that took so long
 RECOVERY_MS = 60_000  # after a 429: a quarter of the background's share, then half, then all
 DECAY_MS = 60_000
+PACE = 1.1  # background work goes at so many times the pace that it can keep up at most,
+PACE_ALLOWS = 0.1  # and by so much of a window at once
+PACE_LEAST = 0.1  # of the limit
+FULL = 0.98  # of the limit as the exchange last counted it: background work waits for its window to end
+MEANWHILE_MS = 3_000  # for so long after it others are taken to go on
+LOOK_AGAIN_MS = 1_000
 _HEADER = re.compile(
     r"x-(used-weight|remaining-weight|order-count)-([1-9][0-9]{0,3})([smhd])\Z", re.IGNORECASE
 )
@@ -58,41 +64,68 @@ def bucket_ms(window_ms: int) -> int:
 
 
 class Window:
-    """The weight of calls that ended in the last `length_ms`, and the ceiling. `guessed`: worked out, not told."""
+    """The weight of calls that ended in the last `length_ms`, and the ceiling. `guessed`: worked out, not told.
+    What other programs on the address used is kept apart."""
 
     def __init__(self, length_ms: int, limit: int, *, guessed: bool = False) -> None:
         self.length_ms = length_ms
         self.limit = limit
         self.guessed = guessed
         self._size = bucket_ms(length_ms)
-        self._buckets: dict[int, int] = {}
+        self._own: dict[int, int] = {}
+        self._foreign: dict[int, int] = {}
 
     def used(self, since_ms: int) -> int:
         """What counts at `since_ms`, and everything that ended later."""
-        return sum(weight for bucket, weight in self._buckets.items() if self._leaves(bucket) > since_ms)
+        return self._sum(self._own, since_ms) + self._sum(self._foreign, since_ms)
 
-    def add(self, now_ms: int, weight: int) -> None:
+    def add(self, now_ms: int, weight: int, *, foreign: bool = False) -> None:
         if weight:
+            buckets = self._foreign if foreign else self._own
             bucket = now_ms // self._size
-            self._buckets[bucket] = self._buckets.get(bucket, 0) + weight
-            kept = now_ms - KEEP_MS
-            self._buckets = {b: one for b, one in self._buckets.items() if self._leaves(b) > kept}
+            buckets[bucket] = buckets.get(bucket, 0) + weight
+            for old in [b for b in buckets if self._leaves(b) <= now_ms - KEEP_MS]:
+                del buckets[old]
 
-    def wait_ms(self, now_ms: int, weight: int, share: float, flying: int) -> int:
-        """0 when `weight` fits into this share of the limit, else how long until it does; -1 never."""
+    def wait_ms(self, now_ms: int, weight: int, share: float, flying: int, foreign_rate: float) -> int:
+        """0 when `weight` fits into this share of the limit, else how long until it does; -1 never.
+        `foreign_rate`: weight per second that other programs use on average."""
         if weight > self.limit:
             return -1
-        over = self.used(now_ms) + flying + weight - max(int(self.limit * share), weight)
+        leaving, theirs = dict(self._own), self._sum(self._foreign, now_ms)
+        usual = int(min(self.limit, foreign_rate * self.length_ms / 1000))
+        if usual <= theirs:
+            for bucket, one in self._foreign.items():
+                leaving[bucket] = leaving.get(bucket, 0) + one
+        over = self._sum(self._own, now_ms) + max(theirs, usual) + flying + weight
+        over -= max(int(self.limit * share), weight)
         if over <= 0:
             return 0
-        for bucket in sorted(b for b in self._buckets if self._leaves(b) > now_ms):
-            over -= self._buckets[bucket]
+        for bucket in sorted(b for b in leaving if self._leaves(b) > now_ms):
+            over -= leaving[bucket]
             if over <= 0:
                 return max(1, self._leaves(bucket) - now_ms)
         return self.length_ms
 
+    def _sum(self, buckets: Mapping[int, int], since_ms: int) -> int:
+        return sum(weight for bucket, weight in buckets.items() if self._leaves(bucket) > since_ms)
+
     def _leaves(self, bucket: int) -> int:
         return (bucket + 1) * self._size + self.length_ms
+
+
+class _Average:
+    """Weight per second; what came lately counts most."""
+
+    def __init__(self) -> None:
+        self._rate, self._when = 0.0, 0
+
+    def at(self, now: int) -> float:
+        return self._rate * math.exp(min(0, self._when - now) / DECAY_MS)
+
+    def add(self, now: int, weight: int) -> None:
+        if weight:
+            self._rate, self._when = self.at(now) + weight * 1000 / DECAY_MS, now
 
 
 class LocalPool:
@@ -106,10 +139,10 @@ class LocalPool:
         self._flights: dict[str, tuple[int, int]] = {}  # ticket -> when, weight
         self._blocked_until = 0
         self._slow_from = -RECOVERY_MS
-        self._others = (
-            0.0,
-            0,
-        )  # weight per second that background work cannot have, and when that was worked out
+        self._foreign = _Average()
+        self._people = _Average()
+        self._paced_until = 0.0  # ms
+        self._told = (0, 0, -1)  # the exchange's last count and ours since, when it came, and of which call
 
     def take(self, weight: int, share: float) -> int:
         """Take `weight` when it fits: 0; else the ms to wait, taking nothing; -1 never."""
@@ -124,18 +157,21 @@ class LocalPool:
         """The same for a call that counts until `learn` is told that it ended; and the time. `slow`: background."""
         with self._lock:
             now = self._now()
-            wait = self._wait(now, weight, share * (self._recovered(now) if slow else 1.0))
+            wait = self._wait_with_pace(now, weight, share, slow)
             if wait == 0 and weight:
                 self._flights[ticket] = (now, weight)
-                if not slow:
-                    self._note_others(now, weight)
+                self._told = (self._told[0] + weight, *self._told[1:])
+                if slow:
+                    pace = PACE * max(self._usable(now, share), PACE_LEAST * self._rate()) / 1000
+                    self._paced_until = max(self._paced_until, now) + weight / pace
+                else:
+                    self._people.add(now, weight)
             return wait, now
 
     def wait_ms(self, weight: int, share: float, *, slow: bool = False) -> int:
         """The ms until `weight` would fit; -1 never. Takes nothing."""
         with self._lock:
-            now = self._now()
-            return self._wait(now, weight, share * (self._recovered(now) if slow else 1.0))
+            return self._wait_with_pace(self._now(), weight, share, slow)
 
     def note(self, weight: int) -> None:
         """Count what was granted elsewhere (by Redis), so that this process knows its own use."""
@@ -147,7 +183,9 @@ class LocalPool:
         with self._lock:
             now = self._now()
             rate = min(window.limit * 1000 / window.length_ms for window in self._windows.values())
-            return max(0.0, rate * share * self._recovered(now) - self._others_at(now))
+            return max(
+                0.0, rate * share * self._recovered(now) - self._foreign.at(now) - self._people.at(now)
+            )
 
     def learn(self, windows: list[Told], ticket: str = "", granted_ms: int | None = None) -> None:
         """A call ended (`ticket`), granted at `granted_ms`. Take over the exchange's own count where it is higher than
@@ -165,8 +203,8 @@ class LocalPool:
             if foreign and not base_told:
                 base = self._windows[self._base]
                 foreign = max(0, min(foreign, base.limit - base.used(now) - self._flying()))
-                base.add(now, foreign)
-            self._note_others(now, foreign)
+                base.add(now, foreign, foreign=True)
+            self._foreign.add(now, foreign)
 
     def _learn_one(self, seen: Told, now: int, since: int, base_told: bool) -> int:
         """One window of the exchange's; answers what others used of it."""
@@ -184,8 +222,10 @@ class LocalPool:
             window.limit, window.guessed = seen.used + (seen.remaining or 0), False
         if now - since > KEEP_MS:
             return 0
+        if seen.window_ms == self._base and since >= self._told[2]:
+            self._told = (seen.used, now, since)
         more = max(0, seen.used - window.used(since) - self._flying())
-        window.add(now, more)
+        window.add(now, more, foreign=True)
         return more
 
     def block(self, seconds: float) -> None:
@@ -195,8 +235,28 @@ class LocalPool:
 
     def _wait(self, now: int, weight: int, share: float) -> int:
         flying = self._flying()
-        waits = [w.wait_ms(now, weight, share, flying) for w in self._windows.values() if weight]
+        foreign = self._foreign.at(now)
+        waits = [w.wait_ms(now, weight, share, flying, foreign) for w in self._windows.values() if weight]
         return -1 if -1 in waits else max([self._blocked_until - now, 0, *waits])
+
+    def _wait_with_pace(self, now: int, weight: int, share: float, slow: bool) -> int:
+        """Background work goes at a pace: answers must tell of other programs while there is room to give way."""
+        wait = self._wait(now, weight, share * (self._recovered(now) if slow else 1.0))
+        if not slow or not weight or wait < 0:
+            return wait
+        used, when, _ = self._told
+        used += int(self._foreign.at(now) * min(now - when, MEANWHILE_MS) / 1000)
+        if when + self._base > now and used + weight > max(FULL * self._windows[self._base].limit, weight):
+            wait = max(wait, min(when + self._base - now, LOOK_AGAIN_MS))
+        return max(wait, math.ceil(self._paced_until - self._base * PACE_ALLOWS - now))
+
+    def _usable(self, now: int, share: float) -> float:
+        kept = self._foreign.at(now) + self._people.at(now)
+        return max(0.0, self._rate() * share * self._recovered(now) - kept)
+
+    def _rate(self) -> float:
+        """Weight per second that the limits allow."""
+        return min(window.limit * 1000 / window.length_ms for window in self._windows.values())
 
     def _flying(self) -> int:
         """The weight of calls under way; one that nobody ended in time is put among the ended."""
@@ -211,14 +271,6 @@ class LocalPool:
     def _recovered(self, now: int) -> float:
         since = now - self._slow_from
         return 1.0 if since >= RECOVERY_MS else 0.5 if since >= RECOVERY_MS / 2 else 0.25
-
-    def _others_at(self, now: int) -> float:
-        rate, at = self._others
-        return rate * math.exp(min(0, at - now) / DECAY_MS)
-
-    def _note_others(self, now: int, weight: int) -> None:
-        if weight:
-            self._others = (self._others_at(now) + weight * 1000 / DECAY_MS, now)
 
     def _add(self, now: int, weight: int) -> None:
         for window in self._windows.values():

@@ -53,7 +53,8 @@ def taken(limiter, weight=10, interactive=True, root="contract"):
 
 def test_500_in_ten_seconds_and_a_tenth_of_it_for_people(make):
     limiter = make()
-    assert taken(limiter, interactive=False) == 45
+    limiter.acquire("contract", 440, True)
+    assert taken(limiter, interactive=False) == 1
     assert taken(limiter, interactive=True) == 5
     with pytest.raises(RateLimited) as error:
         limiter.acquire("contract", 10, True, timeout=5)
