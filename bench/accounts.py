@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -37,7 +38,10 @@ def load_accounts(number: int, *, seed: int = 1, spread: bool = True) -> list[Ac
     Credential.objects.bulk_create(_credential(account) for account in accounts)
     Trader.objects.bulk_create(trader for account in accounts for trader in _traders(account))
     rng = Random(seed)
-    SyncJob.objects.bulk_create(job for account in accounts for job in _jobs(account, rng, spread))
+    followed = Counter(Trader.objects.filter(account__in=accounts).values_list("account", flat=True))
+    SyncJob.objects.bulk_create(
+        job for account in accounts for job in _jobs(account, followed[account.pk], rng, spread)
+    )
     return accounts
 
 
@@ -75,7 +79,7 @@ def _traders(account: Account) -> Sequence[Trader]:
     ]
 
 
-def _jobs(account: Account, rng: Random, spread: bool) -> Sequence[SyncJob]:
+def _jobs(account: Account, followed: int, rng: Random, spread: bool) -> Sequence[SyncJob]:
     now = datetime.now(UTC)
     read = now.isoformat()
     jobs = []
@@ -86,6 +90,7 @@ def _jobs(account: Account, rng: Random, spread: bool) -> Sequence[SyncJob]:
                 account=account, kind=kind, egress=egress.of(account.pk), interval=usual if spread else None,
                 due_at=now + timedelta(seconds=usual - ago) if spread else now,
                 last_success_at=now - timedelta(seconds=ago), changes=1.0, exposure=4 * 3600.0,
+                weight=10.0 * (followed if kind == "settings" else 1),
                 cursor={"until": read, "deep": read, "swept": read} if kind == "history" else {},
             )
         )  # fmt: skip

@@ -97,8 +97,9 @@ class Answers:
             self.pages[0] = self._page(pages[0], 1)
         self.open_body = json.dumps(self.open).encode()
         traders = [
-            {"traderId": uid, "traderName": "Northwind Steady", "copyTradingBalance": "8216.2", "traceTotalProfit": "16.2",
-             "totalInvestment": "6000", "availableBalance": "7475.79", "transferableBalance": "7475.79"}
+            {"traderId": uid, "traderName": "Northwind Steady", "copyTradingBalance": "8216.2",
+             "traceTotalProfit": "16.2", "totalInvestment": "6000", "availableBalance": "7475.79",
+             "transferableBalance": "7475.79"}
             for uid in TRADERS
         ]  # fmt: skip
         self.traders = json.dumps({"list": traders, "nextFlag": False, "total": len(traders)}).encode()

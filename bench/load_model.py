@@ -2,8 +2,8 @@
 
 The model: one address gives so many readings' weight per second as the limiter would (its share of 500 in 10 s, each
 call counted from its grant to a window after its answer). Jobs are read earliest deadline first, one after the other;
-a reading weighs 10, of settings 10 for each of two or three traders. Closes are Poisson with lognormal rates; one that a
-reading finds brings the account's history and traders forward, as in the desk. No failures, no boosts.
+a reading weighs 10, of settings 10 for each of two or three traders. Closes are Poisson with lognormal rates; one that
+a reading finds brings the account's history and traders forward, as in the desk. No failures, no boosts.
 """
 
 from __future__ import annotations
@@ -155,7 +155,8 @@ def simulated() -> list[Ratio]:
     desk.run(MINUTES * 60.0, first)
     later = Seen()
     desk.run(BEYOND * 60.0, later)
-    told = f"{sum(first.readings.values()):,} readings, {first.weight / (MINUTES * 60):.1f} of {USABLE:.1f} weight per second"
+    spent = f"{first.weight / (MINUTES * 60):.1f} of {USABLE:.1f} weight per second"
+    told = f"{sum(first.readings.values()):,} readings, {spent}"
     rows = []
     for kind, limit in LIMITS.items():
         rows.append(

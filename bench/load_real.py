@@ -121,7 +121,7 @@ def _until_it_answers(url: str, log: Path, seconds: float = 60) -> None:
 
 
 def watch(sandbox: Sandbox, url: str, seconds: float, seen: Seen) -> None:
-    """Look at pages and ages until the time is over. The first minute of pages warms nothing up but the first of each."""
+    """Look at pages and ages until the time is over. The first of each page does not count."""
     person = User.objects.get(username="owner-000")
     session = requests.Session()
     session.cookies.set(
@@ -189,8 +189,8 @@ def told(seen: Seen, minutes: float) -> list[Ratio]:
         rows.append(
             Ratio(
                 f"oldest {kind} to be expected, seconds", worst, 7200, "most",
-                f"extrapolated: the longest of last reading to due time, and {max(seen.late, 0.0):.0f} s that the worst was "
-                f"late; oldest seen {seen.ages[kind]:,.0f} s",
+                f"extrapolated: the longest of last reading to due time, and {max(seen.late, 0.0):.0f} s that the "
+                f"worst was late; oldest seen {seen.ages[kind]:,.0f} s",
             )
         )  # fmt: skip
     pages = f"{len(seen.pages)} signed-in pages by HTTP, median {1000 * median(seen.pages):.0f} ms"

@@ -36,7 +36,10 @@ def memory(number: int = PAGES) -> list[Ratio]:
     tenth = max(1, len(sizes) // 10)
     early, late = median(sizes[tenth : 2 * tenth]), median(sizes[-tenth:])
     per_page = (late - early) * 1e6 / (number * 0.8)
-    told = f"{early:.1f} MB and {late:.1f} MB: {per_page:.0f} bytes for each of {number:,} pages of 99 orders, one of them changed"
+    told = (
+        f"{early:.1f} MB and {late:.1f} MB: {per_page:.0f} bytes for each of {number:,} pages "
+        "of 99 orders, one of them changed"
+    )
     return [
         Ratio("memory of a worker, last tenth of the pages / second tenth", late / early, 1.02, "most", told)
     ]
