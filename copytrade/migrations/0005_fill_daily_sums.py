@@ -24,9 +24,19 @@ GROUP BY 1, 2, 3, 4
 ON CONFLICT (trader_id, day, symbol) DO NOTHING
 """
 
+ADD_UP = """
+INSERT INTO copytrade_accountday
+    (account_id, day, n, wins, losses, net, gross, won, lost, open_fees, margin)
+SELECT account_id, day, sum(n), sum(wins), sum(losses), sum(net), sum(gross), sum(won), sum(lost),
+    sum(open_fees), sum(margin)
+FROM copytrade_dayresult GROUP BY account_id, day
+ON CONFLICT (account_id, day) DO NOTHING
+"""
+
 
 def fill(apps, schema_editor):
     schema_editor.execute(FILL)
+    schema_editor.execute(ADD_UP)
 
 
 class Migration(migrations.Migration):

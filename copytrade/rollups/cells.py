@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 
 from django.db import connection
 
 from copytrade.models import Account, User
 
+from . import account_days
 from .counted import COUNTS, FIGURES, SUMS
 from .days import day_of, first_moment, zone_of
 
@@ -16,32 +17,37 @@ from .days import day_of, first_moment, zone_of
 Cell = tuple[int, datetime | None, str]
 _DAY = timedelta(days=1)
 _SET = ", ".join(f"{name} = EXCLUDED.{name}" for name in FIGURES)
-_OLD = ", ".join(f"d.{name}" for name in FIGURES)
-_NEW = ", ".join(f"EXCLUDED.{name}" for name in FIGURES)
+_FRESH = ", ".join(f"f.{name}" for name in FIGURES)
+_KEPT = ", ".join(f"d.{name}" for name in FIGURES)
 _NAMES = ", ".join(FIGURES)
 
-# One statement: the cells' sums, their rows written where they differ, emptied ones removed, and each
-# trader whose orders were touched marked, with a moment that moves at every touch (summarise() relies on it).
+# One statement: the sums of the touched days, those that differ written, emptied ones removed, and each trader
+# whose orders were touched marked, with a moment that moves at every touch (summarise() relies on it).
+# LATERAL, so that each day is a walk of its own over an index, however the planner guesses.
 _REFRESH = f"""
-WITH cells AS (
-    SELECT * FROM unnest(%s::bigint[], %s::date[], %s::text[], %s::timestamptz[], %s::timestamptz[])
-        AS c(trader_id, day, symbol, start, until)
+WITH days AS (
+    SELECT * FROM unnest(%s::bigint[], %s::date[], %s::timestamptz[], %s::timestamptz[])
+        AS c(trader_id, day, start, until)
 ), fresh AS MATERIALIZED (
-    SELECT c.trader_id, c.day, c.symbol, {SUMS}
-    FROM cells c LEFT JOIN copytrade_trackingorder o
-        ON o.trader_id = c.trader_id AND {COUNTS}
-        AND o.close_time >= c.start AND o.close_time < c.until AND o.symbol = c.symbol
-    GROUP BY c.trader_id, c.day, c.symbol
+    SELECT c.trader_id, c.day, f.*
+    FROM days c CROSS JOIN LATERAL (
+        SELECT o.symbol, {SUMS} FROM copytrade_trackingorder o
+        WHERE o.trader_id = c.trader_id AND {COUNTS} AND o.close_time >= c.start AND o.close_time < c.until
+        GROUP BY o.symbol
+    ) f
+), kept AS MATERIALIZED (
+    SELECT d.* FROM days c JOIN copytrade_dayresult d ON d.trader_id = c.trader_id AND d.day = c.day
 ), emptied AS (
-    DELETE FROM copytrade_dayresult d USING fresh f
-    WHERE f.n = 0 AND d.trader_id = f.trader_id AND d.day = f.day AND d.symbol = f.symbol
+    DELETE FROM copytrade_dayresult WHERE id IN (
+        SELECT d.id FROM kept d LEFT JOIN fresh f USING (trader_id, day, symbol) WHERE f.n IS NULL
+    )
 ), marked AS (
     UPDATE copytrade_trader SET summaries_stale_since = clock_timestamp() WHERE id = ANY(%s)
 )
-INSERT INTO copytrade_dayresult AS d (account_id, trader_id, day, symbol, {_NAMES})
-SELECT %s, trader_id, day, symbol, {_NAMES} FROM fresh WHERE n > 0
-ON CONFLICT (trader_id, day, symbol) DO UPDATE SET {_SET}, account_id = EXCLUDED.account_id
-WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})
+INSERT INTO copytrade_dayresult (account_id, trader_id, day, symbol, {_NAMES})
+SELECT %s, trader_id, day, symbol, {_FRESH} FROM fresh f LEFT JOIN kept d USING (trader_id, day, symbol)
+WHERE ({_FRESH}) IS DISTINCT FROM ({_KEPT})
+ON CONFLICT (trader_id, day, symbol) DO UPDATE SET {_SET}
 """
 
 
@@ -50,28 +56,27 @@ def refresh_cells(account: Account, cells: Iterable[Cell]) -> None:
 
     Call it in the transaction that wrote the orders, after the writing and under ledger.alone_with, with the
     cell of each written row before and after (a row without a close time has none and is passed over).
-    Two queries, however many cells; none without.
+    Three queries, however many cells; none without. The other symbols of the same days are remade along.
     """
-    touched = {(trader, closed, symbol) for trader, closed, symbol in cells if closed is not None}
+    touched = {(trader, closed) for trader, closed, _ in cells if closed is not None}
     if not touched:
         return
     zone = zone_of_owner(account.pk)
-    days = {(trader, day_of(closed, zone), symbol) for trader, closed, symbol in touched}
-    rows = sorted(days)
-    bounds = {day: _bounds(day, zone) for day in {day for _, day, _ in rows}}
+    rows = sorted({(trader, day_of(closed, zone)) for trader, closed in touched})
+    bounds = {day: _bounds(day, zone) for day in {day for _, day in rows}}
     with connection.cursor() as cursor:
         cursor.execute(
             _REFRESH,
             [
-                [trader for trader, _, _ in rows],
-                [day for _, day, _ in rows],
-                [symbol for _, _, symbol in rows],
-                [bounds[day][0] for _, day, _ in rows],
-                [bounds[day][1] for _, day, _ in rows],
-                sorted({trader for trader, _, _ in rows}),
+                [trader for trader, _ in rows],
+                [day for _, day in rows],
+                [bounds[day][0] for _, day in rows],
+                [bounds[day][1] for _, day in rows],
+                sorted({trader for trader, _ in rows}),
                 account.pk,
             ],
         )
+    account_days.remake(account.pk, bounds)
 
 
 def zone_of_owner(account_pk: int) -> tzinfo:
@@ -79,5 +84,5 @@ def zone_of_owner(account_pk: int) -> tzinfo:
     return zone_of(User.objects.only("zone").get(accounts=account_pk))
 
 
-def _bounds(day, zone: tzinfo) -> tuple[datetime, datetime]:
+def _bounds(day: date, zone: tzinfo) -> tuple[datetime, datetime]:
     return first_moment(day, zone), first_moment(day + _DAY, zone)

@@ -147,10 +147,23 @@ def totals(accounts: Iterable[int], since: Mapping[str, date | None]) -> dict[st
     with connection.cursor() as cursor:
         cursor.execute(
             f"""SELECT p.name, {_TOTALS} FROM unnest(%s::text[], %s::date[]) AS p(name, since)
-            LEFT JOIN copytrade_dayresult d ON d.account_id = ANY(%s) AND d.day >= p.since GROUP BY p.name""",
+            LEFT JOIN copytrade_accountday d ON d.account_id = ANY(%s) AND d.day >= p.since GROUP BY p.name""",
             [names, [since[name] or date.min for name in names], list(accounts)],
         )
         return {name: Totals(*row) for name, *row in cursor.fetchall()}
+
+
+def account_series(
+    accounts: Iterable[int], since: date | None = None, until: date | None = None
+) -> list[tuple[date, Totals]]:
+    """Days with closed copies, over all traders of these accounts together, oldest first. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT d.day, {_TOTALS} FROM copytrade_accountday d
+            WHERE d.account_id = ANY(%s) AND d.day >= %s AND d.day <= %s GROUP BY d.day ORDER BY d.day""",
+            [list(accounts), since or date.min, until or date.max],
+        )
+        return [(day, Totals(*row)) for day, *row in cursor.fetchall()]
 
 
 def of_user(user: User) -> QuerySet[Trader]:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from copytrade import issues
 from copytrade.models import Account, DataIssue, Trader, User
 
+from . import account_days
 from .cells import zone_of_owner
 from .counted import COUNTS, FIGURES, SUMS
 from .days import day_sql
@@ -131,12 +132,17 @@ def _next(now: datetime, every: timedelta) -> Account | None:
 
 def _differing(account: Account) -> Differences:
     day, values = day_sql("o.close_time", zone_of_owner(account.pk))
-    return _run(_DIFFERING.format(day=day) + _SHOWN, [*values, account.pk, account.pk, SAMPLE])
+    found = _run(_DIFFERING.format(day=day) + _SHOWN, [*values, account.pk, account.pk, SAMPLE])
+    return Differences(found.n + account_days.differing(account.pk), found.sample)
 
 
 def _remake(account: Account) -> Differences:
     day, values = day_sql("o.close_time", zone_of_owner(account.pk))
-    return _run(_REMAKE.format(day=day), [*values, account.pk, account.pk, account.pk, SAMPLE])
+    found = _run(_REMAKE.format(day=day), [*values, account.pk, account.pk, account.pk, SAMPLE])
+    added = account_days.differing(account.pk)
+    account_days.remake(account.pk)
+    # A whole day differs already where one of its parts did: only others count.
+    return found if found.n else Differences(added, [])
 
 
 def _run(statement: str, values: list) -> Differences:

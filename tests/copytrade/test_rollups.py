@@ -27,6 +27,7 @@ from copytrade import ledger, reports, rollups
 from copytrade.models import Account, DataIssue, DayResult, PeriodSummary, TrackingOrder, Trader, User
 from copytrade.reports.copies import copies_by_trader
 from copytrade.rollups import days, locks, periods, read, summaries, upkeep
+from copytrade.statistics.exact import EXACT, total
 
 from .test_ledger import UID, closed, order
 
@@ -73,6 +74,14 @@ def kept(account: Account) -> dict:
     return {(r.trader_id, r.day, r.symbol): tuple(getattr(r, name) for name in FIGURES) for r in rows}
 
 
+def assert_whole_days_are_the_sum_of_their_parts(account: Account) -> None:
+    parts: dict = defaultdict(lambda: [Decimal(0)] * len(FIGURES))
+    for (_, day, _), figures in kept(account).items():
+        parts[day] = list(map(EXACT.add, parts[day], figures))
+    whole = {row.day: [getattr(row, name) for name in FIGURES] for row in account.days.all()}
+    assert whole == parts
+
+
 def due(account: Account) -> dict:
     """The daily sums as the orders say, in Python, from what reports count."""
     zone = ZoneInfo(User.objects.get(accounts=account).zone)
@@ -80,18 +89,17 @@ def due(account: Account) -> dict:
     for key, copies in copies_by_trader(TrackingOrder.objects.filter(account=account)).items():
         for copy in copies:
             cells[key, copy.close_time.astimezone(zone).date(), copy.symbol].append(copy)
-    zero = Decimal(0)
     return {
         key: (
             len(own),
             sum(copy.net > 0 for copy in own),
             sum(copy.net < 0 for copy in own),
-            sum((copy.net for copy in own), zero),
-            sum((copy.realized for copy in own), zero),
-            sum((copy.net for copy in own if copy.net > 0), zero),
-            -sum((copy.net for copy in own if copy.net < 0), zero),
-            sum((copy.open_fee for copy in own), zero),
-            sum((copy.margin for copy in own), zero),
+            total(copy.net for copy in own),
+            total(copy.realized for copy in own),
+            total(copy.net for copy in own if copy.net > 0),
+            EXACT.minus(total(copy.net for copy in own if copy.net < 0)),
+            total(copy.open_fee for copy in own),
+            total(copy.margin for copy in own),
         )
         for key, own in cells.items()
     }
@@ -154,6 +162,7 @@ def test_sums_equal_the_orders_whatever_is_merged_in_whatever_order(
         for source in (ledger.HISTORY, ledger.OPEN):
             ledger.merge(account, [record for record, kind in page if kind == source], source=source)
     assert kept(account) == due(account)
+    assert_whole_days_are_the_sum_of_their_parts(account)
     assert rollups.verify(account).n == 0
     rollups.summarise(account.traders.values_list("pk", flat=True), now=NOW)
     account.refresh_from_db()
@@ -238,6 +247,7 @@ def test_only_what_counts_is_summed(trader: Trader) -> None:
     (row,) = DayResult.objects.all()
     assert (row.n, row.net, row.gross, row.open_fees, row.margin) == (1, 7, 7, 0, 0)
     assert kept(trader.account) == due(trader.account)
+    assert_whole_days_are_the_sum_of_their_parts(trader.account)
 
 
 def test_a_cell_that_empties_is_removed_and_one_that_moves_is_moved(trader: Trader) -> None:
@@ -248,9 +258,10 @@ def test_a_cell_that_empties_is_removed_and_one_that_moves_is_moved(trader: Trad
     row.save()
     rollups.refresh_cells(trader.account, {before, cell(row)})
     assert [(r.day, r.symbol) for r in DayResult.objects.all()] == [(date(2026, 3, 26), "ETHUSDT")]
+    assert_whole_days_are_the_sum_of_their_parts(trader.account)
 
 
-def test_nothing_touched_costs_nothing_and_a_page_costs_two_queries(trader: Trader) -> None:
+def test_nothing_touched_costs_nothing_and_a_page_costs_three_queries(trader: Trader) -> None:
     with CaptureQueriesContext(connection) as queries:
         rollups.refresh_cells(trader.account, set())
         rollups.refresh_cells(trader.account, {(trader.pk, None, "BTCUSDT")})
@@ -258,7 +269,7 @@ def test_nothing_touched_costs_nothing_and_a_page_costs_two_queries(trader: Trad
     page = {cell(put(trader, "1", NOW - timedelta(hours=hours))) for hours in range(100)}
     with CaptureQueriesContext(connection) as queries:
         rollups.refresh_cells(trader.account, page)
-    assert len(queries) == 2
+    assert len(queries) == 3
 
 
 @pytest.mark.parametrize("name", ZONES)
@@ -373,6 +384,7 @@ def test_a_change_of_zone_moves_the_days_with_it(alice: User, trader: Trader, cl
     before = kept(trader.account)
     client_of(alice).post("/security/zone/", {"zone": "Asia/Kolkata"})
     assert kept(trader.account) == due(trader.account) != before
+    assert_whole_days_are_the_sum_of_their_parts(trader.account)
     assert Trader.objects.get().summaries_stale_since is not None
     rollups.summarise_stale(now=NOW)
     trader.account.owner.refresh_from_db()
@@ -390,6 +402,7 @@ def test_a_wrong_sum_is_told_made_right_and_closed_at_the_next_look(trader: Trad
     )  # fmt: skip
     assert rollups.verify(trader.account).n == 3
     assert kept(trader.account) == due(trader.account)
+    assert_whole_days_are_the_sum_of_their_parts(trader.account)
     issue = DataIssue.objects.get()
     assert (issue.kind, issue.state, issue.details["n"]) == ("rollup", "open", 3)
     assert issue.details["cells"][2]["kept"] == {"n": 1, "net": "2.99"}
@@ -397,6 +410,15 @@ def test_a_wrong_sum_is_told_made_right_and_closed_at_the_next_look(trader: Trad
     assert rollups.verify(trader.account).n == 0
     issue.refresh_from_db()
     assert issue.state == "resolved"
+
+
+def test_a_wrong_sum_of_a_whole_day_is_told_and_made_right(trader: Trader) -> None:
+    told([put(trader, "3", NOW)])
+    trader.account.days.update(net=Decimal(2))
+    assert rollups.verify(trader.account).n == 1
+    assert_whole_days_are_the_sum_of_their_parts(trader.account)
+    assert DataIssue.objects.get().details["n"] == 1
+    assert rollups.verify(trader.account).n == 0
 
 
 def test_a_wrong_total_of_a_summary_is_made_again(trader: Trader) -> None:
@@ -431,6 +453,7 @@ def test_the_sums_of_old_orders_are_filled_in_by_the_migration(trader: Trader) -
     with connection.schema_editor(atomic=False) as editor:
         migration.fill(apps, editor)
     assert kept(trader.account) == due(trader.account)
+    assert_whole_days_are_the_sum_of_their_parts(trader.account)
     assert rollups.verify(trader.account).n == 0
     assert rollups.summarise_stale(now=NOW) == 1
     assert_summaries_equal_the_reference(trader.account)
@@ -443,6 +466,7 @@ def test_the_operator_can_have_everything_made_again_and_sees_what_differed(trad
     assert "1 daily sums differed and were remade, summaries of 1 traders made" in out.getvalue()
     assert "BTCUSDT: nothing kept, 1 copies, net 3, in the orders" in out.getvalue()
     assert kept(trader.account) == due(trader.account)
+    assert_whole_days_are_the_sum_of_their_parts(trader.account)
     with pytest.raises(CommandError, match="There is no account 0"):
         call_command("rebuild_rollups", account=0)
 
@@ -454,7 +478,9 @@ def test_pages_read_sums_in_one_query_each(trader: Trader, charlie: User) -> Non
         found = read.totals([trader.account_id], {"today": today, "week": date(2026, 3, 23), "all": None})
         series = read.day_series([trader.pk], date(2026, 3, 27), today)
         parted = read.symbols([trader.pk])
-    assert len(queries) == 3
+        together = read.account_series([trader.account_id])
+    assert len(queries) == 4
+    assert [(day, row.net) for day, row in together] == [(date(2026, 3, 27), -4), (today, 3)]
     assert {name: (row.n, row.net) for name, row in found.items()} == {
         "today": (1, 3), "week": (2, -1), "all": (2, -1),
     }  # fmt: skip
