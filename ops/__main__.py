@@ -1,4 +1,4 @@
-"""python -m ops up | test | faults | bench | manage | check: what ./run hands over to."""
+"""python -m ops up | test | faults | simulate | bench | manage | check: what ./run hands over to."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from .console import complain
 
 
 def main(arguments: list[str]) -> int:
-    from . import bench, check, desk, faults, manage, testing
+    from . import bench, check, desk, faults, manage, simulate, testing
 
     commands: dict[str, Callable[[list[str]], int]] = {
         "up": lambda _: desk.up(),
         "test": testing.test,
         "faults": faults.faults,
+        "simulate": simulate.simulate,
         "bench": bench.bench,
         "manage": manage.manage,
         "check": lambda _: check.check(),
