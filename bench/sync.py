@@ -60,10 +60,10 @@ def main(arguments: list[str]) -> int:
     call_command("migrate", verbosity=0)
     with tempfile.TemporaryDirectory(prefix="copydesk-bench-") as folder:
         parts: dict[str, Callable[[], list[Ratio]]] = {
-            "streams": lambda: streams.streams(Path(folder)),
             "delay": delays,
             "pages": pages.pages,
             "memory": lambda: memory.memory(given.pages),
+            "streams": lambda: streams.streams(Path(folder)),
         }
         rows = [
             row for name, part in parts.items() if given.only in (None, name) for row in timed(name, part)
@@ -78,6 +78,7 @@ def timed(name: str, part: Callable[[], list[Ratio]]) -> list[Ratio]:
     began = time.monotonic()
     rows = part()
     print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    print(table(rows), file=sys.stderr, flush=True)
     return rows
 
 
