@@ -48,7 +48,7 @@ class Seen:
     ages: Counter = field(default_factory=Counter)
     ahead: Counter = field(default_factory=Counter)
     late: float = 0.0
-    pages: list[float] = field(default_factory=list)
+    pages: list[tuple[str, float]] = field(default_factory=list)
     statuses: Counter = field(default_factory=Counter)
     weight: int = 0
     seconds: float = 0.0
@@ -133,7 +133,8 @@ def watch(sandbox: Sandbox, url: str, seconds: float, seen: Seen) -> None:
     counted, began, sampled = Counted(sandbox), time.monotonic(), 0.0
     number = 0
     while (now := time.monotonic() - began) < seconds:
-        seen.pages.append(_page(session, addresses[number % len(addresses)]))
+        place = number % len(PAGES)
+        seen.pages.append((PAGES[place], _page(session, addresses[place])))
         number += 1
         if now - sampled >= SAMPLE_EVERY:
             sampled = now
@@ -175,7 +176,8 @@ def _count(counted: Counted, seen: Seen) -> None:
 
 
 def told(seen: Seen, minutes: float) -> list[Ratio]:
-    p95 = quantiles(seen.pages, n=20, method="inclusive")[-1]
+    times = [took for _, took in seen.pages]
+    p95 = quantiles(times, n=20, method="inclusive")[-1]
     answers = ", ".join(f"{number} x {status}" for status, number in sorted(seen.statuses.items(), key=str))
     rows = [
         Ratio("accounts made, seconds", seen.making, None, told=f"{ACCOUNTS:,} with keys, traders and jobs, in bulk"),
@@ -193,7 +195,10 @@ def told(seen: Seen, minutes: float) -> list[Ratio]:
                 f"worst was late; oldest seen {seen.ages[kind]:,.0f} s",
             )
         )  # fmt: skip
-    pages = f"{len(seen.pages)} signed-in pages by HTTP, median {1000 * median(seen.pages):.0f} ms"
+    each = ", ".join(
+        f"{name} {1000 * median(took for one, took in seen.pages if one == name):.0f}" for name in PAGES
+    )
+    pages = f"{len(times)} signed-in pages by HTTP, median {1000 * median(times):.0f} ms ({each})"
     return [
         *rows,
         Ratio("web pages meanwhile, p95, ms", 1000 * p95, 100, "most", pages),
