@@ -196,14 +196,13 @@ def says_nothing_new(account: Account, ready: Observed) -> bool:
     if ready.unfit:
         return False
     stored = _stored(account, ready.orders)
+    if len(stored) < len(ready.orders):
+        return False
+    new: list[Row] = []
+    changed: list[tuple[_Stored, Row, bool]] = []
     for number, orders in ready.orders.items():
-        held = stored.get(number, [])
-        rows = [one.row for one in held]
-        if merged(rows, orders) != rows or any(
-            _back(one, one.row, ready.source == OPEN, orders) for one in held
-        ):
-            return False
-    return True
+        _against(stored[number], orders, new, changed, present=ready.source == OPEN)
+    return not new and not changed
 
 
 def keep_bad(
