@@ -9,6 +9,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from . import quarantine
 from .models import Account, BadRecord, DataIssue, SyncJob
 
 Kind = DataIssue.Kind
@@ -62,8 +63,6 @@ def record_of(issue: DataIssue) -> str:
 
 def _retry_record(issue: DataIssue) -> str:
     """The record is here: trying it again calls nobody, and needs no key."""
-    from . import quarantine
-
     record = BadRecord.objects.filter(account=issue.account, fingerprint=record_of(issue)).first()
     if record is None:
         return "The record itself is not kept any more. Dismiss this issue."

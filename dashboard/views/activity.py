@@ -17,7 +17,7 @@ from copytrade.reports.more import one_more
 from dashboard import access, charts, htmx
 from dashboard.filters import whole
 
-PAGE = 50
+PAGE = 25
 ACCOUNTS = 25
 
 

@@ -13,6 +13,7 @@ from copytrade import connections as jobs
 from copytrade import egress, reports, tasks
 from copytrade.models import Account
 from copytrade.reports.coverage import coverage
+from copytrade.scheduling import boosts
 from dashboard import access, htmx
 from dashboard.demo import SANDBOX_KEYS
 from dashboard.forms.connections import ConnectionForm, KeyForm
@@ -69,6 +70,7 @@ def add(request: HttpRequest) -> HttpResponse:
 @require_GET
 def connection(request: HttpRequest, pk: int) -> HttpResponse:
     account = access.account_read(request, pk)
+    boosts.watch_account(account)
     readings = reports.freshness(account).readings.values()
     context = {
         "account": account,

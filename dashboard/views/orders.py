@@ -61,8 +61,8 @@ ORDER_FIELDS = (
 def open_orders(request: HttpRequest) -> HttpResponse:
     """What is open now and how much is at risk. The part refreshes itself; the filters are in the address."""
     user = access.person(request)
-    boosts.watched(user)
     filters = open_filters(request.GET)
+    boosts.watched(user)
     context = {
         "filters": filters,
         "overview": reports.open_overview(user, filters),

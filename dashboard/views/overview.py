@@ -11,19 +11,21 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from copytrade import alert_mail, alerts, reports
-from copytrade.models import SettingsVersion, User
+from copytrade.models import Alert, SettingsVersion, User
 from copytrade.scheduling import boosts
 from dashboard import access, charts
 from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR, period
 
+# What partials/state.html tells of the data's state.
+TOLD_BY_STATE = {"refused": Alert.Kind.KEY_REFUSED, "stale": Alert.Kind.DATA_STALE}
 PERIODS = (WEEK, MONTH, QUARTER, YEAR, ALL)
 
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     user = access.person(request)
-    boosts.watched(user)
     now, zone = timezone.now(), reports.zone_of(user)
+    boosts.watched(user)
     found = reports.overview(user, zone=zone, now=now)
     chosen = period(request.GET, PERIODS, QUARTER)
     since = chosen.since(now, zone)
@@ -42,15 +44,18 @@ def overview(request: HttpRequest) -> HttpResponse:
         "table": charts.rows_of([row for row in found.daily if since is None or row[0] >= since.date()]),
         "traders": [(row, charts.polyline(row.spark)) for row in ranked],
         **_reach(found),
-        "newest_alert": _newest_alert(user),
+        "newest_alert": _newest_alert(user, found.freshness.state),
         "accounts": list(access.accounts(request)),
     }
     return render(request, "overview/overview.html", context)
 
 
-def _newest_alert(user: User) -> dict[str, Any] | None:
-    """What happened last and waits for the person, with the page that deals with it."""
-    alert = alerts.inbox(user).order_by("-created_at", "-pk").first()
+def _newest_alert(user: User, state: str) -> dict[str, Any] | None:
+    """What happened last and waits for the person, with the page that deals with it. What the banner about the
+    data says already is not said twice."""
+    alert = (
+        alerts.inbox(user).exclude(kind=TOLD_BY_STATE.get(state, "")).order_by("-created_at", "-pk").first()
+    )
     if alert is None:
         return None
     path, words = alert_mail.cure(alert)

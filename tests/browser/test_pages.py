@@ -37,6 +37,8 @@ def addresses() -> list[str]:
         f"/connections/{trader.account_id}/",
         f"/connections/{trader.account_id}/remove/",
         "/activity/",
+        "/issues/?state=all",
+        "/alerts/",
         "/security/",
     ]
 

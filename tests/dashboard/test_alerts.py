@@ -132,7 +132,7 @@ def test_the_count_stands_in_the_frame_of_every_page_and_the_overview_links_to_t
     assert 'nav-count">2' in page(client, "/activity/")
     SyncJob.objects.create(account=account, kind="open", last_success_at=timezone.now())
     overview = page(client, "/")
-    assert "2 alerts wait for you." in overview and f'href="{INBOX}"' in overview
+    assert "2 alerts wait for you in all" in overview and f'href="{INBOX}"' in overview
 
 
 def test_a_text_from_the_exchange_is_text(client: Client, account: Account) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -44,7 +45,7 @@ def test_an_issue_says_what_when_and_how_often(client: Client, account: Account)
         issue_of(account, sentence="March could not be read.")
     page = shown(client)
     assert "March could not be read." in page
-    assert "Seaside, 0 s ago , 3 times since" in page
+    assert re.search(r"Seaside, \d+ s ago , 3 times since", page)
     assert "1 open: what is not certain about your figures" in page
 
 
@@ -86,7 +87,7 @@ def test_filters_are_in_the_address(client: Client, account: Account) -> None:
     ):
         page = shown(client, query)
         assert {word for word in ("One.", "Two.", "Three.") if word in page} == expected, query
-    assert "Dismissed 0 s ago : It was a test." in shown(client, "?state=dismissed")
+    assert re.search(r"Dismissed \d+ s ago : It was a test.", shown(client, "?state=dismissed"))
     assert "No issue fits these filters." in shown(client, "?kind=rollup")
 
 

