@@ -144,6 +144,10 @@ class Caller:
         while True:
             try:
                 return self._once(operation, target, body, until)
+            except RateLimited as error:
+                if error.local and told is not None:
+                    raise told from None
+                raise
             except (Unreachable, Rejected) as error:
                 failed: ExchangeError = error
             if failed.code in outcomes.CLOCK_CODES and not learned:
