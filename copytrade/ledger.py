@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -52,6 +53,7 @@ TOLD = (
 LENGTHS = {"trader_name": 200, "symbol": 64, "position_side": 32, "status": 64}
 INT32 = 2**31
 MOST_DIGITS = 60
+_USUAL = re.compile(r"-?[0-9.]{1,60}\Z").match
 LEDGER_LOCK = 0x1ED6  # the first half of the advisory lock's number; the account is the second
 
 _AT = {name: place for place, name in enumerate(COLUMNS)}
@@ -80,6 +82,7 @@ SELECT o.id, o.tracking_no, o.generation, t.trader_id, o.trader_id, o.closed, o.
 FROM copytrade_trackingorder o JOIN copytrade_trader t ON t.id = o.trader_id
 WHERE o.account_id = %s AND o.tracking_no = ANY(%s)
 """
+_TRADERS = "SELECT id, trader_id, name FROM copytrade_trader WHERE account_id = %s AND trader_id = ANY(%s)"
 _HEAD = 9  # columns of _SELECT before COLUMNS
 _COPY = f"COPY copytrade_trackingorder ({', '.join(_WRITTEN)}) FROM STDIN"
 _CHANGED = {
@@ -468,7 +471,8 @@ def _tell(
         if before.lost_since is not None and back:
             found.append(str(row.held.identity.number))
     done.added, done.changed = len(new), len(changed)
-    OrderRevision.objects.bulk_create(revisions)
+    if revisions:
+        OrderRevision.objects.bulk_create(revisions)
     if found:
         issues.heal(account, DataIssue.Kind.LOST_WINDOW, *found, at=seen_at)
     refresh_cells(account, cells)
@@ -498,12 +502,9 @@ def _traders(account: Account, new: list[Row], changed: list) -> dict[int, int]:
     for row in [*new, *(row for _, row, _ in changed)]:
         name = row.held.content[0]
         names[row.held.identity.trader] = max(name, names.get(row.held.identity.trader, ""))
-    known = {
-        uid: (key, name)
-        for key, uid, name in Trader.objects.filter(account=account, trader_id__in=names)
-        .order_by()
-        .values_list("pk", "trader_id", "name")
-    }
+    with connection.cursor() as cursor:
+        cursor.execute(_TRADERS, [account.pk, list(names)])
+        known = {uid: (key, name) for key, uid, name in cursor.fetchall()}
     made = [
         Trader(account=account, trader_id=uid, name=names[uid]) for uid in sorted(names) if uid not in known
     ]
@@ -530,7 +531,7 @@ def _spelt(number: Decimal | None) -> str | None:
     if number is None:
         return None
     text = str(number)
-    if len(text) <= MOST_DIGITS and (number or text[0] != "-") and not text[-1].isalpha() and "E" not in text:
+    if _USUAL(text) and (text[0] != "-" or number):
         return text
     if (
         not number.is_finite()
