@@ -6,13 +6,17 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from .models import Alert, SettingsChange, SyncRun
+from .models import Alert, BadRecord, DataIssue, SettingsChange, SyncRun
 
 SPANS = {
     SyncRun: ("last_at", timedelta(days=30)),
     # Read or not: what it was about is over or stands on the pages. The audit log is kept for good.
     Alert: ("created_at", timedelta(days=180)),
+    # Records that a later version could read after all (those that nobody can read have no such time).
+    BadRecord: ("read_at", timedelta(days=90)),
 }
+# Since they were last seen: one that was dismissed and is still met must stay dismissed.
+CLOSED_ISSUES = timedelta(days=180)
 # A review that was opened and never confirmed.
 DRAFTS = timedelta(days=7)
 
@@ -23,4 +27,7 @@ def tidy(now: datetime | None = None) -> int:
     for model, (column, span) in SPANS.items():
         gone += model.objects.filter(**{f"{column}__lt": now - span}).delete()[0]
     drafts = SettingsChange.objects.filter(state=SettingsChange.State.DRAFT, created_at__lt=now - DRAFTS)
-    return gone + drafts.delete()[0]
+    issues = DataIssue.objects.exclude(state=DataIssue.State.OPEN).filter(
+        closed_at__lt=now - CLOSED_ISSUES, last_seen_at__lt=now - CLOSED_ISSUES
+    )
+    return gone + drafts.delete()[0] + issues.delete()[0]

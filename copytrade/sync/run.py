@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 import structlog
+from django.db import transaction
 from django.db.models.functions import Now
 
 from copytrade import egress, health
@@ -116,14 +117,15 @@ def _succeeded(job: SyncJob, reading: Reading) -> str:
     health.succeeded(job.account)
     every = interval_of(job)
     due = Now() if reading.more else leases.next_deadline(job, every * random.uniform(*JITTER))  # noqa: S311 (spreads readings)
-    if not leases.release(
-        job, due, failures=0, last_success_at=Now(), last_error=reading.trouble[:500],
-        priority=_priority(job, reading), **observation(job, reading),
-    ):  # fmt: skip
-        return TAKEN
-    note_run(job.account, job.kind, reading, error=reading.trouble)
+    with transaction.atomic():  # one commit: the reading and the record of it
+        if not leases.release(
+            job, due, failures=0, last_success_at=Now(), last_error=reading.trouble[:500],
+            priority=_priority(job, reading), **observation(job, reading),
+        ):  # fmt: skip
+            return TAKEN
+        note_run(job.account, job.kind, reading, error=reading.trouble)
     if was_pending:
-        leases.make_due(job.account, *ALL)
+        leases.make_due(job.account, *ALL, anyway=True)
     boosts.close_seen(job.account, reading.closed_traders)
     return MORE if reading.more else DONE
 

@@ -308,6 +308,14 @@ def test_hints_do_not_undo_a_stretched_plan(job: SyncJob) -> None:
     assert SyncJob.objects.get().due_at <= timezone.now()
 
 
+def test_a_hint_does_not_cut_the_pause_of_what_failed_unless_a_person_asks(job: SyncJob) -> None:
+    SyncJob.objects.update(due_at=at(300), failures=3)
+    leases.make_due(job.account, "open")
+    assert SyncJob.objects.get().due_at > at(200)
+    leases.make_due(job.account, "open", anyway=True)
+    assert SyncJob.objects.get().due_at <= timezone.now()
+
+
 # --- what a reading that found nothing costs -----------------------------------------------------------
 @pytest.mark.django_db(transaction=True)
 def test_a_fence_without_news_writes_nothing(alice: User) -> None:

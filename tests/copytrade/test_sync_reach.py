@@ -360,8 +360,10 @@ def test_unchanged_readings_fold_into_one_run_with_all_their_weight(
 
 
 def wal_position() -> int:
+    """Bytes of WAL that this connection has written: others may be writing to the same server."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")
+        cursor.execute("SELECT pg_stat_force_next_flush()")
+        cursor.execute("SELECT wal_bytes FROM pg_stat_get_backend_wal(pg_backend_pid())")
         return int(cursor.fetchone()[0])
 
 

@@ -11,7 +11,7 @@ import redis
 from django.utils import timezone
 
 from copytrade import changes, retention, tasks
-from copytrade.models import Account, Chore, SettingsChange, SyncJob, SyncRun, Trader
+from copytrade.models import Account, Chore, DataIssue, SettingsChange, SyncJob, SyncRun, Trader
 from dashboard import celery_app
 from dashboard.celeryconfig import broker_address, schedule_file
 from tests.support.sandbox_process import Sandbox
@@ -158,8 +158,19 @@ def test_what_has_outlived_its_span_is_deleted(account: Account, trader: Trader)
     SyncRun.objects.create(account=account, kind="open", first_at=old, last_at=old)
     draft = SettingsChange.objects.create(trader=trader, body={}, created_at=old)
     kept = SettingsChange.objects.create(trader=trader, body={}, created_at=old, state="applied")
+    closed = now - 2 * retention.CLOSED_ISSUES
+    for subject, state, seen in (
+        ("gone", "resolved", closed),
+        ("met", "dismissed", now),
+        ("open", "open", closed),
+    ):
+        DataIssue.objects.create(
+            account=account, kind="gap", subject=subject, state=state, sentence="S.", last_seen_at=seen,
+            closed_at=None if state == "open" else closed,
+        )  # fmt: skip
     runs = SyncRun.objects.count()
-    assert retention.tidy() == 2
+    assert retention.tidy() == 3
+    assert set(DataIssue.objects.values_list("subject", flat=True)) == {"met", "open"}
     assert SyncRun.objects.count() == runs - 1
     assert not SettingsChange.objects.filter(pk=draft.pk).exists()
     assert SettingsChange.objects.filter(pk=kept.pk).exists()
