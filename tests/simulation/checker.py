@@ -97,6 +97,7 @@ class Watch:
             self.wrong("order", order.number, "holds what the exchange never said")
         if before is not None:
             self._step(order, before, stored)
+            self._missed(order, before, stored)
         return None
 
     def _step(self, order: Order, before: Stored, after: Stored) -> None:
@@ -105,6 +106,17 @@ class Watch:
             self.wrong("reopened: order", order.number)
         elif was.closed == now.closed and was.updated and now.updated and now.updated < was.updated:
             self.wrong("order", order.number, "went back to an older state")
+
+    def _missed(self, order: Order, before: Stored, after: Stored) -> None:
+        """Nobody is missing who is on the list, and nobody is given up before he was looked for."""
+        if after.missing_since and not before.missing_since and order.closed > self.world.now:
+            self.wrong("open order", order.number, "passes for missing")
+        if (
+            after.lost_since
+            and not before.lost_since
+            and after.lost_since - (after.missing_since or 0) < 45 * MINUTE
+        ):
+            self.wrong("LOST_WINDOW: order", order.number, "was given up at once")
 
     def _walked(self, account: int, before: str) -> None:
         """A walk of what is new may have come to its end: whatever it covered has to be in the ledger."""

@@ -186,7 +186,11 @@ class World:
         """It leaves the open list; the history tells of it then, or late; it may be trued up after midnight."""
         rng = self.rng
         late = rng.choice((0, 0, 0, rng.randrange(5 * SECOND), rng.randrange(3 * HOUR)))
-        order.closed = closed + rng.choice((0, 0, rng.randrange(3 * SECOND)))
+        order.closed = closed + rng.choice((0, 0, rng.randrange(3 * SECOND), rng.randrange(10 * MINUTE)))
+        if order.closed - closed > 3 * SECOND and rng.random() < 0.5:
+            # The open list lags, and even says something newer of an order that is closed.
+            self._say_open(order, (order.closed + closed) // 2, stop="1")
+            order.opens.sort(key=lambda version: version.since)
         order.told = min(closed + late, max(closed, self.end))
         profit = f"{rng.choice(('', '-'))}{rng.randrange(10**4)}.{rng.randrange(10**12):012d}1"
         gone = {
@@ -206,7 +210,7 @@ class World:
     def _tie(self, account: Account) -> None:
         """Some orders close in the same millisecond: a trader closed all at once."""
         for one, other in zip(account.orders, account.orders[1:], strict=False):
-            if self.rng.random() < 0.3 and max(one.opened, self.begin) < other.closed < NEVER > one.closed:
+            if self.rng.random() < 0.5 and max(one.opened, self.begin) < other.closed < NEVER > one.closed:
                 if one.told < self.begin or other.told < self.begin:
                     continue
                 self._close(one, other.closes[0].closed)
