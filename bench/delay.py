@@ -18,9 +18,9 @@ ACCOUNTS, SIGMA = 1_000, 2.0
 MEDIAN_RATE = 6 / 86_400  # closes per second of the account in the middle: six a day
 WEIGHT, FLOOR, CAP = 10.0, 5.0, 600.0
 BUDGET = 45.0  # weight per second: what the interactive reserve leaves of 500 in 10 s
-REPLAN = 60.0  # seconds; the desk plans four times as often, the rates hardly move meanwhile
+REPLAN = 180.0  # seconds; the desk plans each 15, but the rates hardly move meanwhile
 MOVED = 0.1  # an interval that moved by less is left as it is
-LEARNING, MEASURED = 86_400.0, 86_400.0
+LEARNING, MEASURED = 86_400.0, 43_200.0
 
 
 @dataclass

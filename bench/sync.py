@@ -41,7 +41,7 @@ def delays() -> list[Ratio]:
         bests.append(best)
     told = (
         f"{median(means):.1f} s on average against {median(bests):.1f} s; {delay.ACCOUNTS:,} accounts, "
-        f"a day to learn, a day measured, {len(SEEDS)} worlds"
+        f"a day to learn, half a day measured, {len(SEEDS)} worlds"
     )
     robin = f"round robin needs {delay.round_robin():.1f} s with the same quota, never above the same cap"
     return [
