@@ -24,7 +24,7 @@ from django.db import connection
 from django.utils import timezone
 
 from copytrade import connections, rollups
-from copytrade.models import Account, DataIssue, SyncJob, User
+from copytrade.models import Account, Chore, DataIssue, SyncJob, User
 from dashboard.celeryconfig import broker_address
 
 from .stack import Part, Stack, wait
@@ -147,6 +147,16 @@ class Scene:
     def walk_again(self) -> None:
         """The victim's history is read from its beginning, page by page."""
         self.victim.jobs.filter(kind="history").update(cursor={}, due_at=timezone.now())
+
+    @staticmethod
+    def shift_stored_times(minutes: float) -> None:
+        """What a jump of the database's clock the other way does to the times it has stored."""
+        by = timedelta(minutes=minutes)
+        for model in (SyncJob, Chore):
+            for row in model.objects.all():
+                times = ("due_at", "lease_until", "last_success_at")
+                moved = {name: getattr(row, name) + by for name in times if getattr(row, name)}
+                model.objects.filter(pk=row.pk).update(**moved)
 
     # --- messages
 

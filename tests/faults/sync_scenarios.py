@@ -247,6 +247,20 @@ def clock_back(scene: Scene) -> None:
     scene.everybody_goes_on()
 
 
+@scenario("our clock jumps 10 minutes ahead", others=False)
+def our_clock_ahead(scene: Scene) -> None:
+    """All that was stored before lies ten minutes further back: leases have run out under their holders."""
+    scene.shift_stored_times(minutes=-10)
+    scene.everybody_goes_on()
+
+
+@scenario("our clock falls back by 10 minutes", others=False)
+def our_clock_back(scene: Scene) -> None:
+    """All that was stored before lies in the future: due times, leases, and when the next plan is made."""
+    scene.shift_stored_times(minutes=10)
+    scene.everybody_goes_on()
+
+
 @scenario("a worker whose clock is 10 minutes ahead")
 def worker_ahead(scene: Scene) -> None:
     third = scene.third_worker(STACK_CLOCK="600")
@@ -331,7 +345,8 @@ def raising(scene: Scene) -> None:
     jobs = ", ".join(str(pk) for pk in scene.victim.jobs.values_list("pk", flat=True))
     condition = f"NEW.id IN ({jobs}) AND NEW.lease_token = OLD.lease_token"
     with scene.gate(JOB, condition, then="RAISE EXCEPTION 'poison'"):
-        scene.until(lambda: scene.job("open").failures >= 1, "its reading fails")
+        scene.walk_again()
+        scene.until(lambda: scene.job("history").failures >= 1, "its reading fails")
         scene.others_go_on(3)
 
 
