@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 from django.conf import settings as django_settings
 
-from . import sync_scenarios
+from . import sync_scenarios, sync_servers
 from .stack import Stack
 from .sync_battery import SCENARIOS, played
 
 pytestmark = pytest.mark.slow
 SEEDS = range(1, int(os.environ.get("COPYDESK_FAULT_SEEDS", "1")) + 1)
-assert sync_scenarios
+assert sync_scenarios and sync_servers  # they have entered themselves in SCENARIOS
 
 
 @pytest.fixture(scope="session")
 def whole_stack(tmp_path_factory: pytest.TempPathFactory, django_db_blocker: object) -> Iterator[Stack]:
-    with django_db_blocker.unblock(), Stack(tmp_path_factory.mktemp("stack")) as stack:  # type: ignore[attr-defined]
+    with ExitStack() as ends:
+        with django_db_blocker.unblock():  # type: ignore[attr-defined]
+            stack = ends.enter_context(Stack(tmp_path_factory.mktemp("stack")))
         yield stack
 
 
