@@ -85,6 +85,15 @@ def test_a_person_is_served_before_the_readings(account: Account, broker: redis.
     assert len(messages(broker, "changes.default")) == 1 and not messages(broker, "readings.default")
 
 
+def test_a_working_worker_sees_that_a_change_waits_for_it(account: Account, broker: redis.Redis) -> None:
+    SyncJob.objects.update(due_at=timezone.now())
+    tasks.hint_change(1)
+    assert tasks.work() == 0, "the readings give way"
+    broker.delete(f"{PREFIX}changes.default")
+    SyncJob.objects.filter(kind="history").update(due_at=timezone.now() + timedelta(hours=1))
+    assert tasks.work() >= 3
+
+
 def test_without_a_broker_a_hint_says_no_and_the_tick_has_the_change(
     account: Account, trader: Trader, broker: redis.Redis
 ) -> None:
