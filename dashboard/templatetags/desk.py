@@ -15,6 +15,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from copytrade.statistics import DEFINITIONS
+
 register = template.Library()
 
 THIN = "\u202f"  # narrow no-break space: groups of digits stay on one line
@@ -261,6 +263,27 @@ def fresh(label: str, at: datetime | None, stale_after: int = 60) -> dict[str, A
 def field(bound: Any, hint: str = "") -> dict[str, Any]:
     """A form field with label, help and errors, tied together for screen readers."""
     return {"field": bound, "hint": hint or bound.help_text}
+
+
+LABELS = {"roi_on_capital": "ROI", "roi_on_peak_margin": "ROI on peak margin", "net_profit": "Net result"}
+
+
+@register.inclusion_tag("partials/what.html", takes_context=True)
+def what(context: dict[str, Any], name: str, label: str = "", text: str = "") -> dict[str, str]:
+    """A "?" that opens the definition of a figure: `{% what "max_drawdown" %}`, right after its label.
+
+    `label` where the page calls it something else; `text` for what is no figure of statistics. An unknown name
+    without a text is a KeyError: a page may not explain what nobody defined.
+    """
+    request = context["request"]
+    request.told = getattr(request, "told", 0) + 1
+    # A part that htmx puts into a page counts on its own: its numbers must not be those of the page around it.
+    part = getattr(getattr(request, "htmx", None), "target", None) or "page"
+    return {
+        "identity": f"what-{name}-{part}-{request.told}",
+        "label": label or LABELS.get(name) or name.replace("_", " ").capitalize(),
+        "sentence": text or DEFINITIONS[name],
+    }
 
 
 @register.simple_tag(takes_context=True)

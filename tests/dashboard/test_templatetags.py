@@ -12,7 +12,10 @@ import time_machine
 from django.template import Context, Template
 from django.test import RequestFactory
 from django.utils import timezone
+from django.utils.html import escape
+from django_htmx.middleware import HtmxDetails
 
+from copytrade.statistics import DEFINITIONS
 from dashboard.templatetags import desk
 
 NOW = datetime(2026, 11, 21, 6, 50, tzinfo=UTC)
@@ -165,3 +168,45 @@ def test_nothing_that_comes_from_outside_becomes_markup() -> None:
 )
 def test_a_browser_is_told_in_two_words(agent: str, words: str) -> None:
     assert desk.browser(agent) == words
+
+
+def what(tag: str, target: str | None = None, times: int = 1, **more: str) -> str:
+    """What a page with this tag shows; `target`: as a part that htmx asked for."""
+    request = RequestFactory().get("/", headers={"HX-Request": "true", "HX-Target": target} if target else {})
+    request.htmx = HtmxDetails(request)  # type: ignore[attr-defined]
+    return Template(f"{{% load desk %}}{tag}" * times).render(Context({"request": request, **more}))
+
+
+def test_a_definition_is_one_press_away_without_a_script() -> None:
+    html = what('{% what "max_drawdown" %}')
+    (opened,) = re.findall(r'popovertarget="([^"]+)"', html)
+    assert f'<span class="what-says" id="{opened}" popover>' in html
+    assert DEFINITIONS["max_drawdown"] in html.replace("&#x27;", "'")
+    assert "What “Max drawdown” means" in html
+    assert 'type="button"' in html, "it never sends the form that it stands in"
+
+
+def test_every_definition_can_be_shown() -> None:
+    for name, sentence in DEFINITIONS.items():
+        assert escape(sentence) in what(f'{{% what "{name}" %}}')
+
+
+def test_a_page_may_call_a_figure_by_its_own_name() -> None:
+    html = what('{% what "net_profit" label=name %}', name="Result & more")
+    assert "What “Result &amp; more” means" in html
+
+
+def test_what_is_no_figure_of_a_trader_brings_its_own_sentence() -> None:
+    html = what('{% what "margin" text=sentence %}', sentence="The margin of <all> open copies.")
+    assert "The margin of &lt;all&gt; open copies." in html
+
+
+def test_a_figure_that_nobody_defined_is_not_explained() -> None:
+    with pytest.raises(KeyError):
+        what('{% what "luck" %}')
+
+
+def test_each_mark_opens_a_definition_of_its_own_also_in_a_part_that_comes_later() -> None:
+    marks = what('{% what "wins" %}', times=3) + what('{% what "wins" %}', target="ledger", times=3)
+    identities = re.findall(r' id="([^"]+)"', marks)
+    assert len(identities) == len(set(identities)) == 6
