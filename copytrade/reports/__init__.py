@@ -21,6 +21,7 @@ from .orders import (
 )
 from .overview import Overview, Tile, overview
 from .timeline import Entry, timeline
+from .trader_page import Previous, Reach, TraderPage, trader_page, trader_range
 from .traders import (
     Reconciliation,
     TraderReport,
@@ -43,10 +44,13 @@ __all__ = [
     "OpenOrder",
     "OpenOverview",
     "Overview",
+    "Previous",
+    "Reach",
     "Reading",
     "Reconciliation",
     "Tile",
     "Totals",
+    "TraderPage",
     "TraderReport",
     "TraderRow",
     "capital_of",
@@ -61,6 +65,8 @@ __all__ = [
     "overview",
     "reconciliation",
     "timeline",
+    "trader_page",
+    "trader_range",
     "trader_report",
     "trader_summary",
     "traders_table",

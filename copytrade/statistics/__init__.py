@@ -8,6 +8,7 @@ Source: the project's statistics page; DEFINITIONS has it in one sentence a figu
 
 from .breakdowns import BREAKDOWNS, breakdown
 from .definitions import DEFINITIONS
+from .exposure import margin_in_use
 from .parts import Parts
 from .series import daily, equity
 from .summary import MINIMUM_COPIES, MINIMUM_DAYS, Returns, from_parts, returns_of, summarise
@@ -28,6 +29,7 @@ __all__ = [
     "daily",
     "equity",
     "from_parts",
+    "margin_in_use",
     "returns_of",
     "summarise",
 ]

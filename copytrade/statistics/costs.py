@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from .exact import EXACT, RATIO, ZERO, ratio_or_none, total
+from .exact import EXACT, ZERO, ratio_or_none, total
 
 # What realizedPnl may already contain, each with the sentence that says so.
 NOTHING, OPEN_FEE, BOTH_FEES = "nothing", "open_fee", "both_fees"
@@ -25,6 +25,8 @@ LEAST_COPIES = 20  # that can tell one reading from another
 LEAST_SHARE = Decimal("0.9")
 # Part of the opening fee by which a reported result may miss a reading: prices come rounded.
 TOLERANCE = Decimal("0.2")
+# An estimated fee has 12 places, cut off: so that a database and this file come to the same digits.
+PLACES = Decimal("1e12")
 
 
 @dataclass(frozen=True)
@@ -83,12 +85,14 @@ class Costs:
 
 
 def close_fee(fill: Fill) -> Decimal | None:
-    """The closing fee at the rate that the opening cost, in USDT; None where a part of that is not known."""
+    """The closing fee at the rate that the opening cost, in USDT, to 12 places; None where a part of that is not
+    known."""
     opened = _product(fill.open_price, fill.open_size)
     closed = _product(fill.close_price, fill.close_size)
     if not opened or closed is None or fill.open_fee is None:
         return None
-    return RATIO.divide(EXACT.multiply(fill.open_fee, closed), opened)
+    cost = EXACT.multiply(EXACT.multiply(fill.open_fee, closed), PLACES)
+    return EXACT.scaleb(EXACT.divide_int(cost, opened), -12)
 
 
 def price_result(fill: Fill) -> Decimal | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
 
@@ -26,6 +27,21 @@ def peak_margin(copies: Iterable[Copy]) -> Decimal:
         held = EXACT.add(held, copy.margin)
         peak = max(peak, held)
     return peak
+
+
+def margin_in_use(copies: Iterable[Copy]) -> list[tuple[datetime, Decimal]]:
+    """The sum of margins open after each moment at which a copy opened or closed, oldest first. Its highest is
+    the peak margin; it begins with the first open and ends at 0."""
+    changes: dict[datetime, Decimal] = {}
+    for copy in copies:
+        if copy.open_time < copy.close_time:
+            changes[copy.open_time] = EXACT.add(changes.get(copy.open_time, ZERO), copy.margin)
+            changes[copy.close_time] = EXACT.subtract(changes.get(copy.close_time, ZERO), copy.margin)
+    held, points = ZERO, []
+    for moment in sorted(changes):
+        held = EXACT.add(held, changes[moment])
+        points.append((moment, held))
+    return points
 
 
 def time_in_market(copies: Sequence[Copy]) -> Decimal | None:

@@ -1,0 +1,48 @@
+"""What a trader's page draws of closed copies: made here by the reference, copy by copy.
+
+What is stored (rollups/details.py) is tested equal to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from decimal import Decimal
+
+from copytrade import statistics
+from copytrade.rollups.thin import cloud, places
+from copytrade.statistics import Copy, Row
+from copytrade.statistics.exact import HOUR, microseconds, ratio
+from copytrade.statistics.series import ordered
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """`curve`: (time, cumulative net, drawdown); `margin`: (time, margin in use from then on); `scatter`: (hours
+    held, net, our order key). Money in USDT, exact; times in UTC."""
+
+    curve: list[tuple[datetime, Decimal, Decimal]]
+    margin: list[tuple[datetime, Decimal]]
+    breakdowns: dict[str, list[Row]]
+    scatter: list[tuple[Decimal, Decimal, int]]
+
+
+def drawn(copies: Sequence[Copy], keys: dict[int, int], zone: tzinfo) -> Drawn:
+    """`keys`: tracking number -> our order key."""
+    closed = ordered(copies)
+    curve = statistics.equity(closed)
+    in_use = statistics.margin_in_use(closed)
+    held = [microseconds(copy.close_time - copy.open_time) for copy in closed]
+    nets = [copy.net for copy in closed]
+    points = places(*zip(*curve, strict=True)) if curve else []
+    margins = [margin for _, margin in in_use]
+    return Drawn(
+        curve=[curve[place] for place in points],
+        margin=[in_use[place] for place in places([when for when, _ in in_use], margins, [])],
+        breakdowns={name: statistics.breakdown(closed, name, zone) for name in statistics.BREAKDOWNS},
+        scatter=[
+            (ratio(held[place], HOUR), nets[place], keys[closed[place].tracking_no])
+            for place in cloud(nets, held)
+        ],
+    )
