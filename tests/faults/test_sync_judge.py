@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
+from django.utils import timezone
 
 from copytrade import connections
-from copytrade.models import Account, OrderRevision, TrackingOrder, User
+from copytrade.models import Account, DayResult, OrderRevision, TrackingOrder, User
 from copytrade.sync import run
 from tests.support.sandbox_process import Sandbox
 
+from .sync_battery import own_429s, wrong_sums
 from .sync_judge import Facts, judged, rows_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -108,3 +114,27 @@ def test_an_order_given_up_that_the_exchange_has_is_named(account: Account, sand
     order = orders(account, closed=True)
     TrackingOrder.objects.filter(pk=order.pk).update(lost_since=order.close_time)
     assert verdict(account, sandbox).wrong() == {"given_up": [order.tracking_no]}
+
+
+def test_a_wrong_daily_sum_is_named_and_one_that_the_desk_mended_itself_too(
+    account: Account, sandbox: Sandbox
+) -> None:
+    scene: Any = SimpleNamespace(accounts={"load-000001": account}, began=timezone.now())
+    assert wrong_sums(scene) == []
+    DayResult.objects.filter(pk=DayResult.objects.filter(account=account).first().pk).update(
+        net=Decimal("0.01")
+    )
+    assert len(wrong_sums(scene)) == 2, "the sum, and the issue that was raised for it"
+    assert len(wrong_sums(scene)) == 1, "the sum was made again; that it was wrong is still told"
+
+
+def test_calls_beyond_the_limit_are_counted_and_those_that_a_fault_refuses_are_not(sandbox: Sandbox) -> None:
+    scene: Any = SimpleNamespace(calls=lambda after: sandbox.calls()["calls"], since=0)
+    sandbox.reset(limit=25)
+    sandbox.fault("my_traders", "rate_limit")
+    for _ in range(8):  # by somebody who does not count: 10 each, perhaps over the border of a window
+        with pytest.raises(HTTPError):
+            urlopen(f"{sandbox.url}/capi/v3/copy/follower/myTraders")
+    refused = [call for call in sandbox.calls()["calls"] if call["status"] == 429]
+    assert refused[0]["fault"] == "rate_limit"
+    assert own_429s(scene) == len(refused) - 1 > 0
