@@ -13,14 +13,13 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
 from .bugs import BUGS, seeds_to_catch
 from .play import Outcome, play
 
 BATCH = 25
-SHOWN_LINES = 80
+SHOWN_LINES = 60
 MOST_SEEDS_PER_BUG = 400
 
 
@@ -81,8 +80,9 @@ def _hunt(name: str) -> tuple[str, int]:
 def _show(seed: int) -> None:
     outcome: Outcome = play(seed, traced=True)
     lines = outcome.trace or []
-    print(f"Seed {seed} fails. The last {SHOWN_LINES} of {len(lines)} lines of its trace:")
-    print("\n".join(islice(lines, max(0, len(lines) - SHOWN_LINES), None)))
+    wrong = next((place for place, line in enumerate(lines) if "WRONG" in line), len(lines))
+    print(f"Seed {seed} fails. Its trace up to there, {SHOWN_LINES} lines of {wrong}:")
+    print("\n".join(lines[max(0, wrong - SHOWN_LINES) : wrong + 1]))
     print("\n".join(f"  {violation}" for violation in outcome.violations))
 
 

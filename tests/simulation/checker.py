@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -266,6 +267,8 @@ class Watch:
             self.wrong("dropped: the record of", order.number, "that does not parse was not kept")
         if said.good is None:
             return
+        if stored is None and self._out_of_sight(order):
+            return
         gone = self.gone_at(order, said)
         spoiled = any(version.bad for version in order.closes)  # it came, and nobody could read it
         if stored is not None and stored.lost_since and now < gone - REACH_SLACK and not spoiled:
@@ -279,6 +282,15 @@ class Watch:
             self.wrong("coverage: order", order.number, "is missing where the ledger calls itself complete")
         if closed and stored is not None:
             self._newest(order, stored)
+
+    def _out_of_sight(self, order: Order) -> bool:
+        """Where the history goes by the opening: an order older than every sweep, which closed before the desk ever
+        saw it open and was told after the desk had read its day, leaves no sign to look for it by."""
+        return (
+            self.world.filter == "open"
+            and order.told > self.world.begin
+            and order.opened < order.told - 89 * DAY
+        )
 
     def _newest(self, order: Order, stored: Stored) -> None:
         """What was trued up long enough ago is in the ledger."""
@@ -359,6 +371,4 @@ def content_of(version: Version) -> tuple[Any, ...]:
 
 
 def datetime_ms(text: str) -> int:
-    from datetime import datetime
-
     return ms_of(datetime.fromisoformat(text))

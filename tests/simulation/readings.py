@@ -75,16 +75,23 @@ def store_page(reading: Reading, page: Page[FollowerOrder], source: str) -> int:
         held: dict[int | None, Stored] = {key: store["orders"][key] for key in keys}
         for row in merge.merged([stored.row for stored in held.values()], observations):
             before = held.get(row.key)
-            back = before is not None and before.missing_since and (row.held.closed or source == OPEN)
+            back = before is not None and _is_back(before, row, observations if source == OPEN else [])
             if before is None or before.row != row or back:
-                cells |= _put(reading, before, row)
+                cells |= _put(reading, before, row, back=back)
                 added += before is None
     if "the daily sums are made later" not in desk.bugs:
         refresh(desk, cells)
     return added
 
 
-def _put(reading: Reading, before: Stored | None, row: merge.Row) -> set[Cell]:
+def _is_back(before: Stored, row: merge.Row, present: list[merge.Observation]) -> bool:
+    """Has an order that was missing, or given up, been found again: closed, or among those `present`?"""
+    if before.missing_since is None and before.lost_since is None:
+        return False
+    return row.held.closed or any(merge.same(row.identity, one.identity) for one in present)
+
+
+def _put(reading: Reading, before: Stored | None, row: merge.Row, *, back: bool) -> set[Cell]:
     """Write one row; the daily sums that it has to do with, before and after."""
     desk, store, account = reading.desk, reading.desk.store, reading.account.key
     cells: set[Cell] = set()
@@ -94,7 +101,9 @@ def _put(reading: Reading, before: Stored | None, row: merge.Row) -> set[Cell]:
         place = (account, row.identity.number)
         store.put("numbers", place, (*store["numbers"].get(place, ()), row.key))
     else:
-        after = replace(before, row=row, missing_since=None, lost_since=None)
+        after = replace(before, row=row)
+        if back:
+            after = replace(after, missing_since=None, lost_since=None)
         if "the daily sum that an order left is not remade" not in desk.bugs:
             cells |= cell_of(before)
     store.put("orders", row.key, after)

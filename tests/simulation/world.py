@@ -119,7 +119,7 @@ class World:
         self.served: deque[tuple[int, int, bool]] = deque()
         self.blocked_from = self.blocked_until = 0
         self.own_429s, self.other_429s, self.calls, self.spare = 0, 0, 0, 5
-        self.accounts = [self._account(key) for key in range(rng.choice((1, 1, 2, 3)))]
+        self.accounts = [self._account(key) for key in range(rng.choice((1, 1, 1, 2, 3)))]
 
     def _outages(self) -> list[tuple[int, int]]:
         found = []
@@ -331,11 +331,12 @@ class World:
         if self.now >= self.end or rng.random() > self.restless or not self.spare:
             return
         self.spare -= 1
-        listed = [order for order in account.orders if order.opened <= self.now < order.closed]
+        listed = [
+            order for order in account.orders if order.opened <= self.now < min(order.closed, order.told)
+        ]
         if listed and rng.random() < 0.6:
             order = rng.choice(listed)
             self._close(order, self.now)
-            order.closed = self.now
         else:
             self._add(
                 account,
