@@ -132,8 +132,9 @@ def _credentials(account: Account) -> Credentials:
     stored = Credential.objects.filter(account=account).first()
     if stored is None:
         raise NoKey("This connection has no key. Enter one.")
-
-    def opened(field: str) -> str:
-        return keys.decrypt(account.owner_id, getattr(stored, field), credential_context(account.pk, field))
-
-    return Credentials(key=opened("key"), secret=opened("secret"), passphrase=opened("passphrase"))
+    sealed = [
+        (getattr(stored, field), credential_context(account.pk, field))
+        for field in ("key", "secret", "passphrase")
+    ]
+    key, secret, passphrase = keys.decrypt_each(account.owner_id, sealed)
+    return Credentials(key=key, secret=secret, passphrase=passphrase)

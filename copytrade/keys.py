@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Iterable
 from functools import lru_cache
 
 from django.conf import settings
@@ -45,12 +46,20 @@ def encrypt(user_id: int | None, plaintext: str, context: tuple[str, ...]) -> by
 
 def decrypt(user_id: int | None, sealed: bytes, context: tuple[str, ...]) -> str:
     """Open what `encrypt` sealed for the same user and context. Raises vault.VaultError."""
+    return decrypt_each(user_id, [(sealed, context)])[0]
+
+
+def decrypt_each(user_id: int | None, parts: Iterable[tuple[bytes, tuple[str, ...]]]) -> list[str]:
+    """Several texts of one user, as `decrypt`: one query for all of them."""
     key = DataKey.objects.filter(user_id=user_id).first()
     if key is None:
         raise Tampered(
             "The data key of this user is gone, so stored secrets cannot be read. Enter them again."
         )
-    return vault().decrypt(bytes(key.wrapped), key.kek_id, bytes(sealed), (*context, _owner(user_id)))
+    return [
+        vault().decrypt(bytes(key.wrapped), key.kek_id, bytes(sealed), (*context, _owner(user_id)))
+        for sealed, context in parts
+    ]
 
 
 def desk_encrypt(text: str, *context: str) -> str:
