@@ -12,10 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from copytrade import reports
+from copytrade import reports, visits
 from copytrade.exchange.errors import ExchangeError
 from copytrade.models import User
 
+from . import htmx
 from .errors import demo_page, exchange_page
 
 Answer = Callable[[HttpRequest], HttpResponse]
@@ -41,6 +42,18 @@ class SessionsMiddleware(UserSessionsMiddleware):
         if request.headers.get("HX-Request") == "true":
             return self.get_response(request)
         return super().__call__(request)
+
+
+class VisitMiddleware:
+    """Notes when a person was last here, by pages alone: one that is left open refreshes its parts for hours."""
+
+    def __init__(self, get_response: Answer) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if isinstance(request.user, User) and not htmx.wants_part(request):
+            visits.note(request.user, timezone.now())
+        return self.get_response(request)
 
 
 class PersonMiddleware:

@@ -77,6 +77,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "dashboard.middleware.SessionsMiddleware",
+    "dashboard.middleware.VisitMiddleware",
     "dashboard.middleware.PersonMiddleware",
     "dashboard.middleware.ExchangeErrorMiddleware",
 ]

@@ -13,8 +13,7 @@ from copytrade import connections as jobs
 from copytrade import egress, reports, tasks
 from copytrade.models import Account
 from copytrade.reports.coverage import coverage
-from copytrade.scheduling import boosts
-from dashboard import access, htmx
+from dashboard import access, htmx, watching
 from dashboard.demo import SANDBOX_KEYS
 from dashboard.forms.connections import ConnectionForm, KeyForm
 from dashboard.permissions import describe
@@ -70,7 +69,7 @@ def add(request: HttpRequest) -> HttpResponse:
 @require_GET
 def connection(request: HttpRequest, pk: int) -> HttpResponse:
     account = access.account_read(request, pk)
-    boosts.watch_account(account)
+    watching.watch_account(account)
     readings = reports.freshness(account).readings.values()
     context = {
         "account": account,

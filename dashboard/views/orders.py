@@ -8,8 +8,7 @@ from django.views.decorators.http import require_safe
 
 from copytrade import fills, reports, rules, versions
 from copytrade.models import SyncJob, TrackingOrder
-from copytrade.scheduling import boosts
-from dashboard import access, htmx
+from dashboard import access, htmx, watching
 from dashboard.filters import open_filters
 
 # The exchange's fields as the order page lists them: label, field, how it is shown.
@@ -62,7 +61,7 @@ def open_orders(request: HttpRequest) -> HttpResponse:
     """What is open now and how much is at risk. The part refreshes itself; the filters are in the address."""
     user = access.person(request)
     filters = open_filters(request.GET)
-    boosts.watched(user)
+    watching.watched(user)
     context = {
         "filters": filters,
         "overview": reports.open_overview(user, filters),
@@ -86,7 +85,7 @@ def order(request: HttpRequest, pk: int) -> HttpResponse:
     """Every field of one order, its revisions, and what the interface does not name."""
     found = access.order_read(request, pk)
     if not found.closed:
-        boosts.watch_account(found.account)
+        watching.watch_account(found.account)
     request.place = "history" if found.closed else "open_orders"  # type: ignore[attr-defined]
     context = {
         "order": found,
