@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from copytrade import statistics
@@ -19,7 +20,7 @@ from copytrade.statistics.exact import ZERO, total
 
 from .copies import copies_by_trader
 from .drawn import drawn
-from .traders import Reconciliation, _open_totals, reconciliation
+from .traders import Reconciliation, open_totals, reconciliation
 
 RANGE = "range"
 _DAY = timedelta(days=1)
@@ -114,14 +115,15 @@ def _computed(
     rows = TrackingOrder.objects.filter(trader=trader)
     every = copies_by_trader(rows)[trader.pk]
     shown = _between(every, first, last, zone)
-    fills = _fills(trader)
-    support = _account_support(trader)
+    every_fill = _fills(TrackingOrder.objects.filter(account=trader.account_id))
+    fills = every_fill.get(trader.pk, {})
+    support = costs.support(fill for own in every_fill.values() for _, fill in own.values())
     months: dict[date, list[costs.Fill]] = {}
     for copy in shown:
         month = copy.close_time.astimezone(zone).date().replace(day=1)
         months.setdefault(month, []).append(fills[copy.tracking_no][1])
     pictures = drawn(shown, {number: key for number, (key, _) in fills.items()}, zone)
-    count, margin, missing = _open_totals([trader.pk]).get(trader.pk, (0, ZERO, 0))
+    count, margin, missing = open_totals([trader.pk]).get(trader.pk, (0, ZERO, 0))
     capital, label = capital_of(trader)
     start = None if first is None else first_moment(first, zone)
     return TraderPage(
@@ -192,22 +194,20 @@ def _daily(every: Sequence[Copy], first: date | None, last: date, zone: tzinfo) 
     return [(day, results.get(day, ZERO)) for day in days]
 
 
-def _fills(trader: Trader) -> dict[int, tuple[int, costs.Fill]]:
-    rows = TrackingOrder.objects.filter(trader=trader, closed=True, net_profit__isnull=False)
+def _fills(rows: QuerySet[TrackingOrder]) -> dict[int, dict[int, tuple[int, costs.Fill]]]:
+    """Trader key -> tracking number -> (our order key, what its costs are told from)."""
     names = ("pk", "position_side", "open_price_avg", "open_fill_size", "open_size", "open_fee")
     more = ("close_avg_price", "close_size", "realized_pnl", "net_profit")
-    found = {}
-    for number, pk, side, price, filled, ordered_size, *rest in rows.values_list(
-        "tracking_no", *names, *more
+    found: dict[int, dict] = {}
+    complete = rows.filter(
+        closed=True, close_time__isnull=False, open_time__isnull=False, net_profit__isnull=False
+    )
+    for owner, number, pk, side, price, filled, ordered_size, *rest in complete.values_list(
+        "trader_id", "tracking_no", *names, *more
     ):
         size = ordered_size if filled is None else filled
-        found[number] = pk, costs.Fill(side, price, size, *rest)
+        found.setdefault(owner, {})[number] = pk, costs.Fill(side, price, size, *rest)
     return found
-
-
-def _account_support(trader: Trader) -> costs.Support:
-    traders = Trader.objects.filter(account=trader.account_id)
-    return costs.support(fill for one in traders for _, fill in _fills(one).values())
 
 
 def _reach(trader: Trader) -> Reach:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from copytrade import statistics
 from copytrade.models import SyncJob, TrackingOrder, Trader, User
 from copytrade.rollups import capital_of
+from copytrade.rollups.read import PeriodRow, of_user, period_rows
 from copytrade.statistics.exact import EXACT, total
 
 from .copies import copies_by_trader
@@ -40,29 +41,29 @@ class Reconciliation:
 
 @dataclass(frozen=True)
 class TraderRow:
-    """A line of the traders table. `spark`: cumulative net result, at most 40 points, oldest first."""
+    """A line of the traders table; figures of one stored period. `open_*`: of copies open now."""
 
-    trader: Trader
-    summary: statistics.Summary
+    kept: PeriodRow
     open_count: int
     open_margin: Decimal
-    spark: list[Decimal]
 
+    @property
+    def trader(self) -> Trader:
+        return self.kept.trader
 
-@dataclass(frozen=True)
-class TraderReport:
-    """Everything that a trader's page shows of the past. Breakdowns by name: see statistics.breakdown."""
+    @property
+    def summary(self) -> statistics.Summary:
+        return self.kept.summary
 
-    trader: Trader
-    summary: statistics.Summary
-    equity: list[tuple[datetime, Decimal, Decimal]]
-    daily: list
-    breakdowns: dict[str, list]
-    reconciliation: Reconciliation
-    open_count: int
-    open_margin: Decimal
-    missing: int
-    first: datetime | None  # when the first copy in the ledger was opened, whatever the period
+    @property
+    def spark(self) -> list[Decimal]:
+        """Cumulative net result, at most 40 points, oldest first."""
+        return self.kept.spark
+
+    @property
+    def stale(self) -> bool:
+        """A result changed since these figures were made."""
+        return self.kept.stale
 
 
 def trader_summary(
@@ -73,55 +74,12 @@ def trader_summary(
     return _summary(trader, copies, since, zone, now or timezone.now())
 
 
-def trader_report(
-    trader: Trader, *, since: datetime | None = None, zone: tzinfo = UTC, now: datetime | None = None
-) -> TraderReport:
-    """All of a trader's past in three queries. The reconciliation is always over the whole ledger."""
-    now = now or timezone.now()
-    copies = copies_by_trader(TrackingOrder.objects.filter(trader=trader))[trader.pk]
-    shown = [copy for copy in copies if since is None or copy.close_time >= since]
-    open_now = _open_totals([trader.pk]).get(trader.pk, (0, ZERO, 0))
-    return TraderReport(
-        trader=trader,
-        summary=_summary(trader, copies, since, zone, now),
-        equity=statistics.equity(shown),
-        daily=statistics.daily(shown, zone),
-        breakdowns={name: statistics.breakdown(shown, name, zone) for name in statistics.BREAKDOWNS},
-        reconciliation=reconciliation(trader, copies),
-        open_count=open_now[0],
-        open_margin=open_now[1],
-        missing=open_now[2],
-        first=min((copy.open_time for copy in copies), default=None),
-    )
-
-
-def traders_table(
-    user: User,
-    *,
-    since: datetime | None = None,
-    zone: tzinfo = UTC,
-    now: datetime | None = None,
-    copies: dict[int, list[statistics.Copy]] | None = None,
-) -> list[TraderRow]:
-    """Every trader of the user's connections, copied ones first. Three queries, however many traders.
-
-    `copies`: by our trader key, where the caller has read them already.
-    """
-    now = now or timezone.now()
-    traders = list(
-        Trader.objects.filter(account__owner=user).select_related("account").order_by("-copied", "name", "pk")
-    )
-    keys = [trader.pk for trader in traders]
-    if copies is None:
-        copies = copies_by_trader(TrackingOrder.objects.filter(trader__in=keys))
-    open_now = _open_totals(keys)
-    rows = []
-    for trader in traders:
-        own = copies.get(trader.pk, [])
-        n, margin, _ = open_now.get(trader.pk, (0, ZERO, 0))
-        shown = [copy for copy in own if since is None or copy.close_time >= since]
-        rows.append(TraderRow(trader, _summary(trader, own, since, zone, now), n, margin, spark(shown)))
-    return rows
+def traders_table(user: User, period: str = "all", now: datetime | None = None) -> list[TraderRow]:
+    """Every trader of the user's connections, copied ones first, in a period of rollups.PERIODS. Three queries,
+    however many traders and orders. Raises KeyError for a period that is none."""
+    rows = period_rows(of_user(user), period, now)
+    open_now = open_totals([row.trader.pk for row in rows])
+    return [TraderRow(row, *open_now.get(row.trader.pk, (0, ZERO, 0))[:2]) for row in rows]
 
 
 def reconciliation(trader: Trader, copies: Sequence[statistics.Copy]) -> Reconciliation:
@@ -184,7 +142,7 @@ def _summary(
     )
 
 
-def _open_totals(traders: list[int]) -> dict[int, tuple[int, Decimal, int]]:
+def open_totals(traders: list[int]) -> dict[int, tuple[int, Decimal, int]]:
     """trader key -> (open copies, their margin, copies gone from the open list but not yet in the history)."""
     present = Q(missing_since=None)
     rows = (

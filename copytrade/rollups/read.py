@@ -166,6 +166,26 @@ def account_series(
         return [(day, Totals(*row)) for day, *row in cursor.fetchall()]
 
 
+@dataclass(frozen=True)
+class DayNet:
+    """Closed copies of a day of the owner's zone, and their net."""
+
+    day: date
+    n: int
+    net: Decimal
+
+
+def day_nets(accounts: Iterable[int]) -> list[DayNet]:
+    """Every day with closed copies, over all traders of these accounts together, oldest first. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT d.day, sum(d.n)::bigint, sum(d.net) FROM copytrade_accountday d
+            WHERE d.account_id = ANY(%s) GROUP BY d.day ORDER BY d.day""",
+            [list(accounts)],
+        )
+        return [DayNet(*row) for row in cursor.fetchall()]
+
+
 def of_user(user: User) -> QuerySet[Trader]:
     """All traders of a person's connections, copied ones first: what period_rows() is asked about."""
     traders = Trader.objects.filter(account__owner=user).select_related("account")

@@ -12,8 +12,7 @@ from django.views.decorators.http import require_safe
 
 from copytrade import alert_mail, alerts, reports
 from copytrade.models import Alert, SettingsVersion, User
-from copytrade.scheduling import boosts
-from dashboard import access, charts
+from dashboard import access, charts, watching
 from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR, period
 
 # What partials/state.html tells of the data's state.
@@ -25,11 +24,11 @@ PERIODS = (WEEK, MONTH, QUARTER, YEAR, ALL)
 def overview(request: HttpRequest) -> HttpResponse:
     user = access.person(request)
     now, zone = timezone.now(), reports.zone_of(user)
-    boosts.watched(user)
-    found = reports.overview(user, zone=zone, now=now)
+    watching.watched(user)
     chosen = period(request.GET, PERIODS, QUARTER)
     since = chosen.since(now, zone)
-    points = charts.window(found.equity, since)
+    found = reports.overview(user, chosen.key, zone=zone, now=now)
+    points = found.equity
     ranked = sorted(found.traders, key=lambda row: row.summary.net_profit, reverse=True)
     context: dict[str, Any] = {
         "overview": found,
@@ -39,13 +38,14 @@ def overview(request: HttpRequest) -> HttpResponse:
         "periods": PERIODS,
         "period": chosen,
         "still": charts.still(points),
-        "chart": charts.equity_data(points, _marks(found.outside, since), str(zone)),
+        "chart": charts.equity_data(points, _marks(reports.changed_outside(user, since)), str(zone)),
         "told": _told(points),
-        "table": charts.rows_of([row for row in found.daily if since is None or row[0] >= since.date()]),
+        "table": charts.rows_of(found.daily),
         "traders": [(row, charts.polyline(row.spark)) for row in ranked],
         **_reach(found),
         "newest_alert": _newest_alert(user, found.freshness.state),
-        "accounts": list(access.accounts(request)),
+        "accounts": found.accounts,
+        "recent": reports.recent(user),
     }
     return render(request, "overview/overview.html", context)
 
@@ -64,7 +64,7 @@ def _newest_alert(user: User, state: str) -> dict[str, Any] | None:
 
 def _reach(found: reports.Overview) -> dict[str, Any]:
     """The first day that a result can be told of, and whether nothing since then is missing."""
-    first = found.daily[0][0] if found.daily else None
+    first = found.first_day
     reach = found.freshness.complete_from
     return {"first_day": first, "complete": bool(first and reach and reach.date() <= first)}
 
@@ -74,9 +74,8 @@ def _told(points: list[charts.Point]) -> str:
     return charts.told(points[-1][1] if points else Decimal(0), deepest, len(points))
 
 
-def _marks(outside: list[SettingsVersion], since: Any) -> list[tuple]:
+def _marks(outside: list[SettingsVersion]) -> list[tuple]:
     return [
         (version.first_seen_at, f"Settings of {version.trader} {version.get_author_display()}")
         for version in outside
-        if since is None or version.first_seen_at >= since
     ]

@@ -13,9 +13,8 @@ from django.views.decorators.http import require_safe
 
 from copytrade import reports, rules, versions
 from copytrade.models import SettingsChange, SettingsVersion, Trader
-from copytrade.scheduling import boosts
 from copytrade.statistics import DEFINITIONS
-from dashboard import access, charts, htmx
+from dashboard import access, charts, htmx, watching
 from dashboard.filters import ALL, MONTH, QUARTER, period
 
 PERIODS = (MONTH, QUARTER, ALL)
@@ -39,12 +38,11 @@ def _or_lowest(value: Decimal | None) -> Decimal:
 def traders(request: HttpRequest) -> HttpResponse:
     """Copied and former traders in one table; nothing ever drops out. Sorting and period are in the address."""
     user = access.person(request)
-    now, zone = timezone.now(), reports.zone_of(user)
     chosen = period(request.GET, PERIODS, ALL)
     sort = request.GET.get("sort", "net")
     sort = sort if sort in SORTS else "net"
     ascending = request.GET.get("dir", "up" if sort == "name" else "down") == "up"
-    rows = reports.traders_table(user, since=chosen.since(now, zone), zone=zone, now=now)
+    rows = reports.traders_table(user, chosen.key)
     rows.sort(key=SORTS[sort][1], reverse=not ascending)
     context = {
         "rows": [(row, charts.polyline(row.spark)) for row in rows],
@@ -75,12 +73,11 @@ def _columns(sort: str, ascending: bool) -> list[dict[str, str]]:
 def trader(request: HttpRequest, pk: int) -> HttpResponse:
     """What this trader earned, at what risk, at what cost, and whether it adds up."""
     found = access.trader_read(request, pk)
-    boosts.watch_account(found.account)
+    watching.watch_account(found.account)
     user = access.person(request)
     now, zone = timezone.now(), reports.zone_of(user)
     chosen = period(request.GET, PERIODS, QUARTER)
-    since = chosen.since(now, zone)
-    report = reports.trader_report(found, since=since, zone=zone, now=now)
+    report = reports.trader_page(found, chosen.key, now, zone)
     stored = list(found.versions.all()[:50])
     context = {
         "trader": found,
@@ -99,7 +96,7 @@ def trader(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "traders/trader.html", context)
 
 
-def _pictures(report: reports.TraderReport, stored: list[SettingsVersion], zone: str) -> dict[str, Any]:
+def _pictures(report: reports.TraderPage, stored: list[SettingsVersion], zone: str) -> dict[str, Any]:
     by_symbol = report.breakdowns["symbol"]
     marks = [
         (version.first_seen_at, f"Settings {version.get_author_display()}")
@@ -108,8 +105,8 @@ def _pictures(report: reports.TraderReport, stored: list[SettingsVersion], zone:
     ]
     bars = charts.bars([row.net for row in by_symbol])
     return {
-        "still": charts.still(report.equity),
-        "chart": charts.equity_data(report.equity, marks, zone),
+        "still": charts.still(report.curve),
+        "chart": charts.equity_data(report.curve, marks, zone),
         "table": charts.rows_of(report.daily),
         "calendar": charts.calendar(report.daily),
         "by_symbol": list(zip(by_symbol, bars, strict=True)),
@@ -117,7 +114,9 @@ def _pictures(report: reports.TraderReport, stored: list[SettingsVersion], zone:
             (title, [row for row in report.breakdowns[name] if row.n])
             for title, name in (("Side", "side"), ("Leverage", "leverage"), ("Holding time", "holding"))
         ],
-        "told": charts.told(report.summary.net_profit, report.summary.max_drawdown, len(report.equity)),
+        "told": charts.told(
+            report.summary.net_profit, report.summary.max_drawdown, report.summary.closed_copies
+        ),
     }
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from copytrade import ledger, reports
+from copytrade import ledger, reports, rollups
 from copytrade.models import Account, SyncJob, TrackingOrder, Trader, User
 from copytrade.sync import run
 from tests.support.sandbox_process import Sandbox
@@ -86,11 +85,14 @@ def test_a_period_counts_what_was_earned_before_it_as_capital(desk: Account) -> 
 def test_ten_rows_and_twenty_cost_the_same(desk: Account, alice: User) -> None:
     calls = [
         lambda: reports.traders_table(alice, now=NOW),
+        lambda: reports.recent(alice),
+        lambda: reports.changed_outside(alice),
+        lambda: reports.since_last_visit(alice, UTC),
         lambda: reports.open_overview(alice, now=NOW),
         lambda: reports.history_page(alice),
         lambda: reports.overview(alice, now=NOW),
         lambda: reports.freshness(alice, now=NOW),
-        lambda: reports.trader_report(Trader.objects.filter(trader_id=UID).first(), now=NOW),
+        lambda: reports.trader_page(Trader.objects.filter(trader_id=UID).first(), now=NOW, zone=UTC),
         lambda: reports.choices(alice),
     ]
     before = [cost(call) for call in calls]
@@ -103,12 +105,15 @@ def test_ten_rows_and_twenty_cost_the_same(desk: Account, alice: User) -> None:
 def test_the_table_has_every_trader_with_open_copies_and_a_curve(
     desk: Account, alice: User, charlie: User
 ) -> None:
+    rollups.summarise_stale(now=NOW)
     rows = {row.trader.trader_id: row for row in reports.traders_table(alice, now=NOW)}
     assert rows[UID].open_count == 2 and rows[UID].open_margin == Decimal("120.0002")
     assert rows[UID].spark[0] == 0 and rows[UID].spark[-1] == Decimal("4.00")
     assert rows[UID + 1].summary.net_profit == Decimal("1.05") * 4 - Decimal("1.10") * 2
     assert reports.traders_table(charlie, now=NOW) == []
     fill(desk, 200, UID, "BTCUSDT", 1000)
+    assert reports.traders_table(alice, now=NOW)[0].stale
+    rollups.summarise_stale(now=NOW)
     spark = reports.traders_table(alice, now=NOW)[0].spark
     assert len(spark) == 40
 
@@ -197,14 +202,26 @@ def test_a_key_that_no_page_gave_out_is_refused(desk: Account, alice: User, key:
 
 
 def test_tiles_count_by_the_day_of_the_zone(desk: Account, alice: User) -> None:
+    rollups.summarise_stale(now=NOW)
     tiles = {tile.key: tile for tile in reports.overview(alice, zone=UTC, now=NOW).tiles}
     assert [tiles[key].n for key in ("today", "week", "month", "all")] == [18, 18, 18, 18]
     assert tiles["all"].net == sum(
         (o.net_profit for o in TrackingOrder.objects.filter(closed=True)), Decimal(0)
     )
-    tokyo = {t.key: t for t in reports.overview(alice, zone=ZoneInfo("Asia/Tokyo"), now=NOW).tiles}
+    alice.zone = "Asia/Tokyo"
+    alice.save()
+    rollups.rebuild_all_of(alice)
+    rollups.summarise_stale(now=NOW)
+    tokyo = {t.key: t for t in reports.overview(alice, now=NOW).tiles}
     hours_of_their_day = 21  # noon UTC is 21:00 there
     assert tokyo["today"].since == NOW - timedelta(hours=hours_of_their_day)
+    assert tokyo["today"].provisional == sum(
+        (
+            o.net_profit
+            for o in TrackingOrder.objects.filter(closed=True, close_time__gte=NOW.replace(hour=0))
+        ),
+        Decimal(0),
+    )
     late = {t.key: t for t in reports.overview(alice, zone=UTC, now=NOW + timedelta(days=1)).tiles}
     assert late["today"].n == 0 and late["today"].provisional == 0 and late["week"].n == 18
     assert tiles["today"].provisional == tiles["today"].net
@@ -239,7 +256,7 @@ def test_the_walk_through_the_past_is_shown_while_it_lasts(desk: Account, alice:
     SyncJob.objects.filter(kind="history").update(cursor={"until": NOW.isoformat(), "back": back})
     fresh = reports.freshness(alice, now=NOW)
     assert fresh.backfill == {"reached": datetime(2026, 1, 5, tzinfo=UTC), "orders": 700}
-    report = reports.trader_report(Trader.objects.get(trader_id=UID), now=NOW)
+    report = reports.trader_page(Trader.objects.get(trader_id=UID), now=NOW, zone=UTC)
     assert report.reconciliation.walking and "still being read" in report.reconciliation.sentence
 
 
@@ -247,15 +264,16 @@ def test_the_ledger_agrees_with_the_exchanges_own_totals(
     account: Account, alice: User, sandbox: Sandbox
 ) -> None:
     run.sync_account(account.pk)
+    rollups.summarise_stale()
     rows = reports.traders_table(alice)
     assert {row.trader.name for row in rows if not row.trader.copied} == {"Ember Fund", "Lantern Fade"}
     for row in rows:
-        report = reports.trader_report(row.trader)
+        report = reports.trader_page(row.trader, "all", zone=UTC)
         if row.trader.copied:
             assert report.reconciliation.difference == 0 and "agrees" in report.reconciliation.sentence
             assert row.summary.reconciliation_gap == 0
         else:
             assert report.reconciliation.difference is None
-        assert report.equity[-1][1] == row.summary.net_profit == row.spark[-1]
+        assert report.curve[-1][1] == row.summary.net_profit == row.spark[-1]
         assert sum(net for _, net in report.daily) == row.summary.net_profit
         assert sum(line.n for line in report.breakdowns["symbol"]) == row.summary.closed_copies

@@ -225,4 +225,4 @@ def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, alice: User) 
         with CaptureQueriesContext(connection) as captured:
             page_of(client, trader)
         counts.append(len(captured))
-    assert counts[0] == counts[1] <= FRAME + 14
+    assert counts[0] == counts[1] <= FRAME + 16

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from copytrade import rules
+from copytrade import rollups, rules
 from copytrade.models import Account, SettingsVersion, SyncJob, TrackingOrder, Trader, User
 from copytrade.rules import CopySettings, TraceConfig
 
@@ -87,7 +87,7 @@ def open_copy(trader: Trader, number: int, **more: Any) -> TrackingOrder:
 def closed_copy(
     trader: Trader, number: int, net: str = "5", days_ago: float = 1, **more: Any
 ) -> TrackingOrder:
-    """A copy that was held for an hour and closed `days_ago`."""
+    """A copy that was held for an hour and closed `days_ago`, with the sums and summaries of its trader."""
     closed = timezone.now() - timedelta(days=days_ago)
     values: dict[str, Any] = {
         "status": "CLOSED",
@@ -102,7 +102,10 @@ def closed_copy(
         "profit_rate": Decimal(net) / 40,
         "update_time": closed,
     }
-    return open_copy(trader, number, **values | more)
+    copy = open_copy(trader, number, **values | more)
+    rollups.refresh_cells(trader.account, [(trader.pk, copy.close_time, copy.symbol)])
+    rollups.summarise([trader.pk])
+    return copy
 
 
 def version_of(

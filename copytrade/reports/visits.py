@@ -1,0 +1,66 @@
+"""What changed since a person was last here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from decimal import Decimal
+
+from django.db import connection
+
+from copytrade.models import User
+from copytrade.rollups.counted import COUNTS
+from copytrade.rollups.days import day_of, first_moment
+
+# Whole days from the daily sums; the rest of the day of the last visit from its orders. So it is never long.
+_SINCE = f"""
+WITH mine AS MATERIALIZED (SELECT id FROM copytrade_account WHERE owner_id = %(user)s),
+closed AS (
+    SELECT n, net FROM copytrade_accountday WHERE account_id IN (TABLE mine) AND day > %(day)s
+    UNION ALL
+    SELECT count(*), coalesce(sum(o.net_profit), 0) FROM copytrade_trackingorder o
+    WHERE o.account_id IN (TABLE mine) AND {COUNTS} AND o.close_time > %(since)s AND o.close_time < %(next)s
+)
+SELECT (SELECT coalesce(sum(n), 0)::bigint FROM closed), (SELECT coalesce(sum(net), 0) FROM closed),
+    (SELECT count(*) FROM copytrade_trackingorder WHERE account_id IN (TABLE mine) AND NOT closed
+        AND missing_since IS NULL AND lost_since IS NULL AND open_time > %(since)s),
+    (SELECT count(*) FILTER (WHERE first_seen_at > %(since)s) FROM copytrade_trader WHERE account_id IN (TABLE mine)),
+    (SELECT count(*) FROM copytrade_trader WHERE account_id IN (TABLE mine) AND NOT copied AND left_at > %(since)s),
+    (SELECT count(*) FROM copytrade_settingsversion v JOIN copytrade_trader t ON t.id = v.trader_id
+        WHERE t.account_id IN (TABLE mine) AND v.author <> 'first' AND v.first_seen_at > %(since)s),
+    (SELECT count(*) FROM copytrade_orderrevision r JOIN copytrade_trackingorder o ON o.id = r.order_id
+        WHERE o.account_id IN (TABLE mine) AND r.seen_at > %(since)s AND r.changed ? 'net_profit')
+"""  # noqa: S608 (our own words)
+
+
+@dataclass(frozen=True)
+class Since:
+    """Since `at`, over all connections. `closed` copies and their `net` (USDT); `opened` ones that are still open;
+    traders that `joined` or `left`; `settings`: versions that are new; `revisions`: results that the exchange
+    changed afterwards."""
+
+    at: datetime
+    closed: int
+    net: Decimal
+    opened: int
+    joined: int
+    left: int
+    settings: int
+    revisions: int
+
+    @property
+    def nothing(self) -> bool:
+        return not any((self.closed, self.opened, self.joined, self.left, self.settings, self.revisions))
+
+
+def since_last_visit(user: User, zone: tzinfo) -> Since | None:
+    """None at a person's first visit. One query, however long ago the last one was."""
+    at = user.was_here_at
+    if at is None:
+        return None
+    day = day_of(at, zone)
+    values = {"user": user.pk, "since": at, "day": day, "next": first_moment(day + timedelta(days=1), zone)}
+    with connection.cursor() as cursor:
+        cursor.execute(_SINCE, values)
+        closed, net, opened, joined, left, settings, revisions = cursor.fetchone()
+    return Since(at, closed, net, opened, joined, left, settings, revisions)
