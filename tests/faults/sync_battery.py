@@ -21,6 +21,7 @@ from typing import Any
 
 import psycopg
 from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 
 from copytrade import connections, rollups
@@ -153,12 +154,9 @@ class Scene:
     @staticmethod
     def shift_stored_times(minutes: float) -> None:
         """What a jump of the database's clock the other way does to the times it has stored."""
-        by = timedelta(minutes=minutes)
+        by, times = timedelta(minutes=minutes), ("due_at", "lease_until", "last_success_at")
         for model in (SyncJob, Chore):
-            for row in model.objects.all():
-                times = ("due_at", "lease_until", "last_success_at")
-                moved = {name: getattr(row, name) + by for name in times if getattr(row, name)}
-                model.objects.filter(pk=row.pk).update(**moved)
+            model.objects.update(**{name: F(name) + by for name in times})
 
     # --- messages
 

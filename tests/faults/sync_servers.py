@@ -85,8 +85,7 @@ def postgres_cut(scene: Scene) -> None:
 
 @scenario("a deadlock in PostgreSQL")
 def deadlock(scene: Scene) -> None:
-    """A worker holds its job's row and waits for the ledger's lock; we hold that, and wait for the row."""
-    job = scene.job("history").pk
+    """A worker holds a row of the victim's jobs and waits for the ledger's lock; we hold that, and wait for the row."""
     with psycopg.connect(scene.stack.server.url, application_name="rival") as rival:
         # The worker looks after one second, and is broken off; did it look too early, then we are.
         rival.execute("SET deadlock_timeout = '5s'")
@@ -94,7 +93,7 @@ def deadlock(scene: Scene) -> None:
         scene.walk_again()
         scene.until(_waits_for_ledger, "a worker waits for the ledger")
         with suppress(psycopg.errors.DeadlockDetected):
-            rival.execute(f"SELECT 1 FROM {JOB} WHERE id = %s FOR UPDATE", [job])
+            rival.execute(f"SELECT 1 FROM {JOB} WHERE account_id = %s FOR UPDATE", [scene.victim.pk])
         rival.rollback()
         rival.autocommit = True  # within a transaction the count would stand still
         broken = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
