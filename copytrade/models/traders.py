@@ -35,6 +35,11 @@ class Trader(models.Model):
     summaries_stale_since = models.DateTimeField(
         null=True, blank=True, help_text="A result changed since the period summaries were made."
     )
+    total_differs_since = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="The exchange's total has differed from the ledger, unexplained, since.",
+    )
 
     class Meta:
         ordering = ["name", "trader_id"]
