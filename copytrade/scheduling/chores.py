@@ -13,7 +13,7 @@ from datetime import timedelta
 
 import structlog
 from django.db import connection
-from django.db.models import F, Value
+from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest, Least, Now
 
 from copytrade.models import Chore
@@ -62,11 +62,12 @@ RETURNING chore.name
 
 
 def is_due(works: Mapping[str, Work]) -> bool:
-    """Is there a chore to do, or one that was never done?"""
-    waiting = Chore.objects.filter(name__in=works, due_at__gt=Now()) | Chore.objects.filter(
-        name__in=works, lease_until__gte=Now()
-    )
-    return waiting.count() < len(works)
+    """Is there a chore to do, or one that was never done? By the same rule as _CLAIM, a clock set back included."""
+    waiting = Q(lease_until__gte=Now())
+    for name, work in works.items():
+        credible = Q(failures__gt=0) | Q(due_at__lte=Now() + 2 * work.period)
+        waiting |= Q(name=name, due_at__gt=Now()) & credible
+    return Chore.objects.filter(waiting, name__in=works).count() < len(works)
 
 
 def run_due(works: Mapping[str, Work]) -> list[str]:
