@@ -128,10 +128,10 @@ class Desk:
         rng, world = self.rng, self.world
         for start, end in self.dark:
             self.at(start, lambda end=end: self._kill_all(end))
-        for _ in range(rng.choice((0, 1, 2))):
+        for _ in range(rng.choice((0, 1, 3))):
             # Best when much is going on: at the beginning everything is due.
             self.at(
-                world.begin + rng.choice((rng.randrange(20 * SECOND), rng.randrange(world.span))), self._flush
+                world.begin + rng.choice((rng.randrange(5 * SECOND), rng.randrange(world.span))), self._flush
             )
         for _ in range(rng.choice((0, 0, 1, 2))):
             self.watch.jumpy = 40 * MINUTE

@@ -110,7 +110,7 @@ class World:
         self.reach = rng.choice((NEVER, NEVER, 400 * DAY, 120 * DAY, 45 * DAY, max(3 * DAY, self.span // 2)))
         self.refuses_beyond = rng.random() < 0.6
         self.page, self.open_page = rng.randint(2, 4), rng.randint(2, 5)
-        self.limit = rng.choice((60, 100, 500))
+        self.limit = rng.choice((30, 40, 60, 500))
         self.fixed_windows = rng.random() < 0.3
         self.neighbours = rng.choice((0.0, 0.0, 0.1, 0.3))
         self.lossy = rng.choice((0.0, 0.02, 0.08))
