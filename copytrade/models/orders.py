@@ -87,6 +87,7 @@ class OrderRevision(models.Model):
 
     class Meta:
         ordering = ["seen_at", "id"]
+        indexes = [models.Index(fields=["seen_at"], name="revisions_lately")]
 
 
 class BadRecord(models.Model):

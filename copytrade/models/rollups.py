@@ -35,6 +35,10 @@ class DayResult(models.Model):
     lost = NumericField(help_text="Sum of net below 0, as a number above 0.")
     open_fees = NumericField(help_text="Sum of openFee.")
     margin = NumericField(help_text="Sum of openMarginAmount.")
+    close_fees = NumericField(default=0, help_text="Sum of the estimates, where there is one.")
+    unestimated = models.PositiveIntegerField(
+        default=0, help_text="Copies whose closing fee cannot be estimated."
+    )
 
     class Meta:
         constraints = [
@@ -83,18 +87,21 @@ class AccountDay(models.Model):
     lost = NumericField()
     open_fees = NumericField()
     margin = NumericField()
+    close_fees = NumericField(default=0)
+    unestimated = models.PositiveIntegerField(default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["account", "day"], name="one_sum_per_account_and_day")]
 
 
 class PeriodDetail(models.Model):
-    """What a trader's page draws for a period, made together with its PeriodSummary.
+    """What a trader's page draws for a period, made together with its PeriodSummary; see rollups/details.py.
 
-    Each is JSON with numbers as text: `curve` [[ms, cumulative net, drawdown], ...] at most 2,000 points that keep
-    every visible peak; `margin` [[ms, margin in use], ...] the same; `breakdowns` {by: [row, ...]} as
-    statistics.breakdown; `scatter` [[hours held, net, order key], ...] at most 500; `costs` the split of the cost
-    gap; `previous` the figures of the period before, for comparison.
+    JSON with numbers as text: `curve` [[microseconds, cumulative net, drawdown], ...] at most 2,000 points that keep
+    every visible peak; `margin` [[microseconds, margin in use], ...] the same; `daily` [[day, net], ...] of days with
+    closed copies; `breakdowns` {by: [row, ...]} as statistics.breakdown; `scatter` [[microseconds held, net, order
+    key], ...] at most 500; `costs` the sums that the cost gap is told from, by month, and for "all" what the newest
+    copies say of realizedPnl; `previous` the figures of the period before, {} where there are none.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="details")
@@ -103,6 +110,7 @@ class PeriodDetail(models.Model):
     as_of = models.DateField()
     curve = models.JSONField(default=list)
     margin = models.JSONField(default=list)
+    daily = models.JSONField(default=list)
     breakdowns = models.JSONField(default=dict)
     scatter = models.JSONField(default=list)
     costs = models.JSONField(default=dict)

@@ -28,7 +28,8 @@ _TOTALS = ", ".join(f"coalesce(sum(d.{name}), 0)" for name in FIGURES)
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums of closed copies. `won` and `lost`: of net above and below 0, both as numbers above 0."""
+    """Sums of closed copies. `won` and `lost`: of net above and below 0, both as numbers above 0. `close_fees`: as
+    estimated, of all but the `unestimated` ones."""
 
     n: int
     wins: int
@@ -39,6 +40,8 @@ class Totals:
     lost: Decimal
     open_fees: Decimal
     margin: Decimal
+    close_fees: Decimal
+    unestimated: int
 
 
 @dataclass(frozen=True)
