@@ -20,13 +20,6 @@ COPY copytrade copytrade
 COPY dashboard dashboard
 COPY templates templates
 COPY static static
-# Collecting files asks the settings for secrets and servers; these are made up here, used here, and kept nowhere.
-RUN SECRET_KEY="$(python -c 'import secrets; print(secrets.token_urlsafe(64))')" \
-    VAULT_KEYS="build:$(python -c 'import base64, secrets; print(base64.b64encode(secrets.token_bytes(32)).decode())')" \
-    ALLOWED_HOSTS=build.invalid \
-    DATABASE_URL=postgresql://nobody@nowhere.invalid/none \
-    REDIS_URL=redis://nowhere.invalid/0 \
-    python manage.py collectstatic --no-input --verbosity 0
 USER copydesk
 EXPOSE 8000
 CMD ["python", "-m", "granian", "--interface=wsgi", "--host=0.0.0.0", "--port=8000", "--workers=2", \

@@ -10,6 +10,7 @@ from allauth.usersessions.middleware import UserSessionsMiddleware
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 from django.utils import timezone
 
 from copytrade import reports, visits
@@ -24,6 +25,25 @@ Answer = Callable[[HttpRequest], HttpResponse]
 # What the demo's visitors share they must not change: the sign-in, its second factor and each other's sessions.
 DEMO_CLOSED = ("account_", "mfa_", "usersessions_", "invitation")
 DEMO_OPEN = ("account_logout", "account_login")
+
+# Pages that show a secret that stays the same when they are loaded again: keys of the second factor, invitations.
+SECRETS = ("mfa_", "invitation")
+
+
+class CompressionMiddleware(GZipMiddleware):
+    """Pages and parts as gzip; what streams or is saved as a file goes out as it is.
+
+    BREACH reads a secret off the lengths of compressed answers that also repeat what the attacker sent. It needs a
+    secret that stays: the CSRF token is masked anew in each answer, and pages with another secret are not compressed.
+    It needs many requests with the cookie from another site: ours is SameSite=Lax. And Django adds bytes at random.
+    """
+
+    def process_response(self, request: HttpRequest, response: Any) -> Any:
+        match = request.resolver_match
+        secret = match is not None and (match.url_name or "").startswith(SECRETS)
+        if secret or response.streaming or response.has_header("Content-Disposition"):
+            return response
+        return super().process_response(request, response)
 
 
 class SignInMiddleware(LoginRequiredMiddleware):

@@ -64,9 +64,10 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "dashboard.assets.AssetMiddleware",
+    "dashboard.middleware.CompressionMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",
     "csp.middleware.CSPMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -118,16 +119,10 @@ LANGUAGE_CODE = "en"
 # --- files -----------------------------------------------------------------------------------------------
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "staticfiles"))) if PRODUCTION else None
-# Production collects files once, hashed and compressed; elsewhere they are served as they lie in the tree.
-WHITENOISE_USE_FINDERS = not PRODUCTION
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {
-        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
-        if PRODUCTION
-        else "django.contrib.staticfiles.storage.StaticFilesStorage"
-    },
+    # Everywhere the same: joined, hashed and compressed in memory at the start, never collected into a folder.
+    "staticfiles": {"BACKEND": "dashboard.assets.AssetStorage"},
 }
 
 # --- policy ----------------------------------------------------------------------------------------------

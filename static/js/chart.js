@@ -3,6 +3,14 @@
 (() => {
   "use strict";
 
+  // The library is heavier than the page: it is fetched when the first chart comes near the window.
+  const address = document.currentScript.dataset.library;
+  let library;
+  const loaded = () => library ??= new Promise((resolve, reject) => {
+    const script = Object.assign(document.createElement("script"), { src: address, onload: resolve, onerror: reject });
+    document.head.append(script);
+  });
+
   const AXIS_WIDTH = 64;
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
@@ -147,9 +155,11 @@
     };
   }
 
-  function start(box) {
+  async function start(box) {
     if (box.dataset.drawn) return;
     box.dataset.drawn = "1";
+    await loaded();
+    if (!box.isConnected) return;
     const data = JSON.parse(document.getElementById(box.dataset.chart).textContent);
     if (data.times.length < 2) return;
     let plots = build(box, data);
@@ -170,7 +180,14 @@
     readout(box, data, null);
   }
 
-  const startAll = (root) => root.querySelectorAll("[data-chart]").forEach(start);
+  const near = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      near.unobserve(target);
+      start(target);
+    }
+  }, { rootMargin: "200px" });
+  const startAll = (root) => root.querySelectorAll("[data-chart]").forEach((box) => near.observe(box));
   document.addEventListener("DOMContentLoaded", () => startAll(document));
   document.addEventListener("htmx:afterSwap", (event) => startAll(event.target));
 })();

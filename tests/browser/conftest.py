@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings as django_settings
+from django.contrib.staticfiles.handlers import StaticFilesHandler
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
@@ -53,6 +54,14 @@ def browser() -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=path, headless=True, args=flags)
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def the_desk_serves_its_files() -> Iterator[None]:
+    """The live server would answer /static/ itself, from the tree; here the desk does, as it does everywhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StaticFilesHandler, "_should_handle", lambda *_: False)
+        yield
 
 
 class Desk:

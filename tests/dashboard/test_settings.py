@@ -31,7 +31,7 @@ GOOD = {
 SHOW = (
     "import json, django.conf as c; s = c.settings;"
     "print(json.dumps({n: getattr(s, n) for n in ('SESSION_COOKIE_SECURE', 'CSRF_COOKIE_SECURE', 'SECURE_SSL_REDIRECT',"
-    " 'SECURE_HSTS_SECONDS', 'SESSION_COOKIE_NAME', 'DEBUG', 'DEMO', 'EMAIL_BACKEND', 'WHITENOISE_USE_FINDERS',"
+    " 'SECURE_HSTS_SECONDS', 'SESSION_COOKIE_NAME', 'DEBUG', 'DEMO', 'EMAIL_BACKEND',"
     " 'MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN')} | {'venues': list(s.VENUES)}))"
 )
 

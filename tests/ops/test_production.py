@@ -58,8 +58,7 @@ class Production:
         }
         self.env |= {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         # A container has a /tmp of its own.
-        own = {"STATIC_ROOT": str(folder / "static"), "TMPDIR": str(folder)}
-        self.env |= own | {"REDIS_URL": settings.REDIS_URL}
+        self.env |= {"TMPDIR": str(folder), "REDIS_URL": settings.REDIS_URL}
 
     def command(self, service: str, port: int = 0) -> list[str]:
         words = [interpolated(word) for word in self.compose["services"][service]["command"]]
@@ -100,7 +99,6 @@ def production(
 def test_the_commands_of_the_compose_file_serve_and_work(
     production: Production, redis_client: redis.Redis
 ) -> None:
-    production.manage("collectstatic", "--no-input", "--verbosity", "0")
     production.manage("migrate", "--check")
     port = free_port()
     web, tick = production.start("web", port), production.start("tick")
