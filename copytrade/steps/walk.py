@@ -259,7 +259,8 @@ def _back_on(cursor: Cursor, asked: Window) -> Outcome:
         return Outcome(
             done=True, gap=Gap(None, asked.end, "The exchange sent the same orders for every range of time.")
         )
-    if back["empty"] >= EMPTY_WINDOWS or asked.start <= FIRST_DAY:
+    # Windows that a refusal made short count for what they cover, or four empty weeks would pass for a year.
+    if back["empty"] * back["days"] >= EMPTY_WINDOWS * WINDOW_DAYS or asked.start <= FIRST_DAY:
         del cursor[BACK]
         return Outcome(done=True, complete_from=asked.start)
     back["before"] = back["mark"]

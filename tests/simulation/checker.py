@@ -274,7 +274,7 @@ class Watch:
         if stored is not None and stored.lost_since and now < gone - REACH_SLACK and not spoiled:
             self.wrong("LOST_WINDOW: order", order.number, "can be read")
         since = said.since if said is order.closes[0] or order.closes[0].bad else order.told
-        if not closed and self.well(order.account, since, min(gone, now)) > A_DAY:
+        if not closed and self.well(order.account, since, min(gone - REACH_SLACK, now)) > A_DAY:
             self.wrong("lost: order", order.number, "closed and told", self.ago(order.told))
         if not closed and stored is not None and stored.lost_since is None and now > gone:
             self.wrong("order", order.number, "is out of reach, and not listed as LOST_WINDOW")
