@@ -17,7 +17,7 @@ from kombu import Connection
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
-from . import alert_mail, alerts, changes, egress, quarantine, retention, rollups
+from . import alert_mail, alerts, changes, egress, quarantine, reconcile, retention, rollups
 from .models import SettingsChange
 from .scheduling import chores as desk_work
 from .scheduling import planner
@@ -32,6 +32,7 @@ CHORES = {
     "plan": Work(planner.replan, every=15),
     "summaries": Work(rollups.summarise_stale, every=5),
     "verify": Work(rollups.verify_some, every=60),
+    "reconcile": Work(reconcile.check, every=60),
     "reread": Work(quarantine.retry_all, every=300),
     "watch": Work(alerts.watch, every=15),
     "mail": Work(alert_mail.deliver, every=60),

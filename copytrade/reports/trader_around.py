@@ -1,0 +1,112 @@
+"""What stands around a trader's figures on their page: copies open and closed last, settings, notes, corrections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from copytrade.models import OrderRevision, SettingsChange, SettingsVersion, TrackingOrder, Trader, TraderNote
+
+from .orders import OpenOrder, open_order
+from .together import together
+
+MOST_OPEN, MOST_LATEST, MOST_MARKS, MOST_NOTES, MOST_TRUED_UP = 20, 8, 100, 100, 6
+# The profit share of a day is settled at the next 00:00 UTC: what is corrected later than this is no true-up.
+TRUE_UP_WITHIN = timedelta(days=8)
+
+
+@dataclass(frozen=True)
+class TruedUp:
+    """A closed copy whose net result the exchange changed afterwards; both in USDT."""
+
+    order: int
+    symbol: str
+    close_time: datetime
+    seen_at: datetime
+    before: Decimal
+    after: Decimal
+
+    @property
+    def difference(self) -> Decimal:
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class Around:
+    """`open`: newest first, at most 20. `latest`: closed last, at most 8. `version`: the settings read last.
+    `marks`: versions with their time and author alone, but for the first one ever. `trued_up`: the last few days'
+    corrections, newest first. `named`: our order key -> that order, for those that were asked for."""
+
+    open: list[OpenOrder]
+    latest: list[TrackingOrder]
+    version: SettingsVersion | None
+    marks: list[SettingsVersion]
+    notes: list[TraderNote]
+    change: SettingsChange | None
+    trued_up: list[TruedUp]
+    named: dict[int, TrackingOrder]
+
+
+def trader_around(trader: Trader, orders: Iterable[int] = (), now: datetime | None = None) -> Around:
+    """One query. `orders`: keys of orders of this trader that the page wants to name."""
+    now = now or timezone.now()
+    closed = trader.orders.filter(closed=True, close_time__isnull=False)
+    by_closing = closed.order_by("-close_time", "-tracking_no")
+    present = trader.orders.filter(closed=False, missing_since=None, lost_since=None)
+    opened, latest, version, marks, notes, change, revisions, named = together(
+        present.order_by(F("open_time").desc(nulls_last=True), "-tracking_no")[:MOST_OPEN],
+        by_closing[:MOST_LATEST],
+        trader.versions.order_by("-first_seen_at", "-id")[:1],
+        _marks(trader),
+        trader.notes.all()[:MOST_NOTES],
+        trader.changes.exclude(state=SettingsChange.State.DRAFT)[:1],
+        _corrections(trader, now),
+        trader.orders.filter(pk__in=[*orders, 0]).only("symbol", "position_side", "close_time"),
+    )
+    for order in opened:
+        order.trader = trader
+    return Around(
+        open=[open_order(order, now) for order in opened],
+        latest=latest,
+        version=version[0] if version else None,
+        marks=marks,
+        notes=notes,
+        change=change[0] if change else None,
+        trued_up=_trued_up(revisions),
+        named={order.pk: order for order in named},
+    )
+
+
+def _marks(trader: Trader) -> QuerySet[SettingsVersion]:
+    rows = trader.versions.exclude(author=SettingsVersion.Author.FIRST)
+    return rows.only("first_seen_at", "author").order_by("-first_seen_at", "-id")[:MOST_MARKS]
+
+
+def _corrections(trader: Trader, now: datetime) -> QuerySet[OrderRevision]:
+    """Changes of the net result alone: one that came with the close is the close."""
+    rows = OrderRevision.objects.filter(
+        order__trader=trader,
+        order__closed=True,
+        order__close_time__gte=now - TRUE_UP_WITHIN,
+        changed__has_key="net_profit",
+    ).exclude(changed__has_key="close_time")
+    rows = rows.annotate(symbol=F("order__symbol"), close_time=F("order__close_time"))
+    return rows.order_by("-seen_at", "-id")[:MOST_TRUED_UP]
+
+
+def _trued_up(revisions: Iterable[OrderRevision]) -> list[TruedUp]:
+    found = []
+    for row in revisions:
+        before, after = row.changed["net_profit"]
+        if before is not None and after is not None:
+            found.append(
+                TruedUp(
+                    row.order_id, row.symbol, row.close_time, row.seen_at, Decimal(before), Decimal(after)
+                )
+            )
+    return found

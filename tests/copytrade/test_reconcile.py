@@ -1,0 +1,212 @@
+"""The ledger against the exchange's own total: a cent is rounding, reasons are said, and the rest is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from copytrade import issues, reconcile, rollups, tasks
+from copytrade.models import Account, DataIssue, SyncJob, TrackingOrder, Trader, User
+from copytrade.sync import run
+from tests.support.ledger_rows import account_of, closed_copy, trader_of
+from tests.support.sandbox_process import Sandbox
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+FACTS = reconcile.Facts(
+    ledger=Decimal("100"),
+    exchange=Decimal("90"),
+    copied=True,
+    walking=False,
+    gaps=0,
+    missing=0,
+    provisional=Decimal(0),
+    total_read=NOON,
+    history_read=NOON + timedelta(minutes=5),
+    last_close=NOON - timedelta(hours=1),
+)
+
+
+@pytest.mark.parametrize(
+    ("exchange", "state"),
+    [
+        ("100", "agrees"),
+        ("100.0000", "agrees"),
+        ("100.01", "agrees"),
+        ("99.99", "agrees"),
+        ("100.0100001", "unexplained"),
+        ("99.98", "unexplained"),
+        (None, "unknown"),
+    ],
+)
+def test_a_cent_is_rounding_and_more_is_a_difference(exchange: str | None, state: str) -> None:
+    found = reconcile.verdict(replace(FACTS, exchange=None if exchange is None else Decimal(exchange)))
+    assert found.state == state
+    assert found.difference == (None if exchange is None else Decimal(exchange) - 100)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"walking": True}, "still being read"),
+        ({"copied": False}, "last in your list"),
+        ({"missing": 1}, "1 copy has left the open list"),
+        ({"missing": 3}, "3 copies have left the open list"),
+        ({"history_read": None}, "after the history"),
+        ({"history_read": NOON - timedelta(seconds=1)}, "after the history"),
+        ({"total_read": None}, "after the history"),
+        ({"last_close": NOON + timedelta(seconds=1)}, "closed after the total was read"),
+        ({"total_read": NOON - timedelta(hours=13), "last_close": None}, "trued up after the total was read"),
+        ({"provisional": Decimal(-10)}, "provisional"),
+        ({"gaps": 1}, "could not be read"),
+    ],
+)
+def test_what_explains_a_difference_is_said(change: dict, words: str) -> None:
+    found = reconcile.verdict(replace(FACTS, **change))
+    assert found.state == "explained" and words in found.sentence
+
+
+def test_a_difference_larger_than_what_is_provisional_is_not_explained_by_it() -> None:
+    assert reconcile.verdict(replace(FACTS, provisional=Decimal("9.99"))).state == "unexplained"
+
+
+# --- the chore ---
+
+
+@pytest.fixture
+def trader(alice: User) -> Trader:
+    """18 USDT in three copies, and a total that says the same; both sides read a minute ago."""
+    trader = trader_of(account_of(alice), trace_total_profit=Decimal(18))
+    for number, net in enumerate(["10", "10", "-2"]):
+        closed_copy(trader, number, net, 10)
+    Trader.objects.update(balances_at=timezone.now() - timedelta(minutes=2))
+    rollups.rebuild(trader.account)
+    rollups.summarise([trader.pk])
+    return Trader.objects.get()
+
+
+def read_again() -> None:
+    """Both sides are read, a moment later than whatever was noted before."""
+    now = timezone.now()
+    Trader.objects.update(balances_at=now)
+    SyncJob.objects.update(last_success_at=now + timedelta(seconds=1))
+
+
+def found() -> list[tuple[str, str]]:
+    rows = DataIssue.objects.filter(kind=DataIssue.Kind.RECONCILIATION)
+    return list(rows.values_list("subject", "state"))
+
+
+@pytest.mark.django_db
+def test_a_difference_is_told_once_two_readings_in_a_row_have_it(trader: Trader) -> None:
+    Trader.objects.update(trace_total_profit=Decimal("25.5"))
+    assert reconcile.check() == 1 and found() == []
+    assert reconcile.check() == 1 and found() == [], "looking twice at one reading says nothing new"
+    read_again()
+    reconcile.check()
+    assert found() == [(reconcile.subject_of(trader), "open")]
+    issue = DataIssue.objects.get()
+    assert "+7.5 USDT" in issue.sentence and "Northwind Steady" in issue.sentence
+    assert issue.details == {"trader": trader.pk, "ledger": "18", "exchange": "25.5"}
+
+
+@pytest.mark.django_db
+def test_one_side_read_again_is_not_enough(trader: Trader) -> None:
+    Trader.objects.update(trace_total_profit=Decimal("25.5"))
+    reconcile.check()
+    SyncJob.objects.filter(kind="traders").update(last_success_at=timezone.now() + timedelta(seconds=1))
+    reconcile.check()
+    assert found() == []
+
+
+@pytest.mark.django_db
+def test_what_was_only_a_moments_difference_leaves_no_trace(trader: Trader) -> None:
+    Trader.objects.update(trace_total_profit=Decimal("25.5"))
+    reconcile.check()
+    Trader.objects.update(trace_total_profit=Decimal(18))
+    reconcile.check()
+    assert Trader.objects.get().total_differs_since is None
+    Trader.objects.update(trace_total_profit=Decimal("25.5"))
+    read_again()
+    reconcile.check()
+    assert found() == [], "the count begins anew"
+
+
+@pytest.mark.django_db
+def test_it_heals_when_the_sums_agree_again_and_not_before(trader: Trader) -> None:
+    Trader.objects.update(trace_total_profit=Decimal("25.5"))
+    reconcile.check()
+    read_again()
+    reconcile.check()
+    TrackingOrder.objects.filter(net_profit=10).update(close_time=timezone.now() + timedelta(hours=1))
+    reconcile.check()
+    assert found()[0][1] == "open", "a reason that may explain it is no agreement"
+    Trader.objects.update(trace_total_profit=Decimal(18))
+    reconcile.check()
+    assert found()[0][1] == "resolved"
+    assert reconcile.check() == 0, "what agrees is not looked at again"
+
+
+@pytest.mark.django_db
+def test_what_its_reader_dismissed_stays_dismissed(trader: Trader, alice: User) -> None:
+    Trader.objects.update(trace_total_profit=Decimal("25.5"))
+    for _ in range(3):
+        reconcile.check()
+        read_again()
+    issues.dismiss(DataIssue.objects.get(), "I know")
+    reconcile.check()
+    assert found()[0][1] == "dismissed"
+
+
+@pytest.mark.django_db
+def test_sums_that_are_being_made_again_are_left_alone(trader: Trader) -> None:
+    Trader.objects.update(trace_total_profit=Decimal("25.5"), summaries_stale_since=timezone.now())
+    assert reconcile.check() == 0
+
+
+@pytest.mark.django_db
+def test_it_is_a_chore_of_the_desk() -> None:
+    assert tasks.CHORES["reconcile"].do() == 0
+
+
+# --- against the sandbox, whose totals are the sums of its own books ---
+
+
+def settle(account: Account) -> None:
+    """Read everything, make the sums, compare: what the desk does within minutes."""
+    run.sync_account(account.pk)
+    SyncJob.objects.update(last_success_at=timezone.now() + timedelta(seconds=1))
+    rollups.summarise_stale()
+    reconcile.check()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_sandboxs_totals_are_the_sums_of_its_copies(account: Account, sandbox: Sandbox) -> None:
+    settle(account)
+    checked = 0
+    for trader in Trader.objects.filter(copied=True):
+        ledger = sum((order.net_profit for order in trader.orders.filter(closed=True)), Decimal(0))
+        assert trader.trace_total_profit == ledger
+        checked += bool(ledger)
+    assert checked >= 3
+    assert found() == [] and not Trader.objects.exclude(total_differs_since=None).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_copy_that_the_ledger_lost_is_noticed_and_healed(account: Account, sandbox: Sandbox) -> None:
+    settle(account)
+    order = TrackingOrder.objects.filter(closed=True, trader__copied=True, net_profit__gt=1).first()
+    assert order
+    trader, net = order.trader, order.net_profit
+    TrackingOrder.objects.filter(pk=order.pk).update(net_profit=net - 5000)
+    rollups.verify(account)
+    for _ in range(3):
+        settle(account)
+    assert (reconcile.subject_of(trader), "open") in found()
+    TrackingOrder.objects.filter(pk=order.pk).update(net_profit=net)
+    rollups.verify(account)
+    settle(account)
+    assert (reconcile.subject_of(trader), "resolved") in found()

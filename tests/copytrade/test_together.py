@@ -1,0 +1,89 @@
+"""Several tables in one query: the same rows as by one query each."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.db.models import F
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from copytrade.models import OrderRevision, SettingsVersion, TrackingOrder, Trader, TraderNote, User
+from copytrade.reports.together import together
+from copytrade.reports.trader_around import trader_around
+from tests.support.ledger_rows import BIG, account_of, closed_copy, open_copy, trader_of, version_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def trader(alice: User) -> Trader:
+    return trader_of(account_of(alice))
+
+
+def fields(row) -> dict:
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
+
+
+def test_every_field_of_every_row_is_what_its_own_query_gives(trader: Trader) -> None:
+    closed_copy(trader, 1, "5.10000000000000000000001", extras={"depth": 1.5, "text": 'a "quoted" ∆'})
+    closed_copy(trader, 2, "-0.00")
+    open_copy(trader, 3, open_time=None)
+    version_of(trader)
+    orders = TrackingOrder.objects.order_by("-tracking_no")
+    found, versions, nothing = together(orders, SettingsVersion.objects.all(), TraderNote.objects.all())
+    assert [fields(row) for row in found] == [fields(row) for row in orders]
+    assert [str(row.net_profit) for row in found] == [str(row.net_profit) for row in orders]
+    assert found[0].tracking_no == BIG + 3, "above 2 to the power of 53, and exact"
+    assert [fields(row) for row in versions] == [fields(row) for row in SettingsVersion.objects.all()]
+    assert nothing == []
+
+
+def test_annotations_and_parts_of_rows_come_along(trader: Trader) -> None:
+    order = closed_copy(trader, 1)
+    OrderRevision.objects.create(order=order, changed={"net_profit": ["4.00", "5"]})
+    revisions = OrderRevision.objects.annotate(closed_at=F("order__close_time"), of=F("order__net_profit"))
+    ((row,), (part,)) = together(revisions, TrackingOrder.objects.only("symbol"))
+    assert (row.closed_at, row.of) == (order.close_time, order.net_profit)
+    assert isinstance(row.of, Decimal)
+    assert part.symbol == "BTCUSDT" and "status" in part.get_deferred_fields()
+
+
+def test_what_stands_around_a_trader_is_one_query(trader: Trader) -> None:
+    for number in range(30):
+        closed_copy(trader, number)
+        open_copy(trader, 100 + number)
+        TraderNote.objects.create(trader=trader, day=timezone.now().date(), text="A note")
+    named = trader.orders.values_list("pk", flat=True)[0]
+    with CaptureQueriesContext(connection) as captured:
+        around = trader_around(trader, [named])
+        assert around.open[0].trader == trader and around.open[0].order.trader == trader
+    assert len(captured) == 1
+    assert (len(around.open), len(around.latest), len(around.notes), len(around.named)) == (20, 8, 30, 1)
+
+
+def test_only_corrections_of_the_last_days_and_of_the_result_alone_are_true_ups(trader: Trader) -> None:
+    closed_here = closed_copy(trader, 1, "4", 1)
+    long_ago = closed_copy(trader, 2, "4", 30)
+    elsewhere = closed_copy(trader_of(trader.account, 9, "Other"), 3, "4", 1)
+    for order, changed in [
+        (closed_here, {"net_profit": ["4.5", "4"], "update_time": ["a", "b"]}),
+        (closed_here, {"net_profit": [None, "4.5"], "close_time": [None, "now"]}),
+        (closed_here, {"sl_trigger_price": ["1", "2"]}),
+        (long_ago, {"net_profit": ["5", "4"]}),
+        (elsewhere, {"net_profit": ["6", "4"]}),
+    ]:
+        OrderRevision.objects.create(
+            order=order, changed=changed, seen_at=timezone.now() - timedelta(hours=1)
+        )
+    (found,) = trader_around(trader).trued_up
+    assert (found.order, found.symbol) == (closed_here.pk, "BTCUSDT")
+    assert (found.before, found.after, found.difference) == (Decimal("4.5"), Decimal(4), Decimal("-0.5"))
+
+
+def test_a_strangers_order_is_not_named(trader: Trader, charlie: User) -> None:
+    other = closed_copy(trader_of(account_of(charlie)), 5)
+    assert trader_around(trader, [other.pk]).named == {}
