@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -11,10 +12,12 @@ from django.utils import timezone
 
 from . import rules, symbols
 from .exchange.client import ExchangeClient
-from .models import SettingsChange, SettingsVersion, Trader
+from .models import SettingsChange, SettingsVersion, SyncJob, Trader
 
 # A change that was not seen may still arrive: until then a reading equal to it is ours, not "outside".
 LATE_ARRIVAL = timedelta(days=1)
+# Settings that stay as they are: that they were read again is noted no more often than this.
+NOTED_EVERY = timedelta(minutes=10)
 
 
 def latest(trader: Trader) -> SettingsVersion | None:
@@ -51,13 +54,11 @@ def read(trader: Trader, client: ExchangeClient) -> SettingsVersion:
 
 def record(trader: Trader, items: list[dict], copy_enable: bool | None, began: datetime) -> SettingsVersion:
     """Store what a reading that began at `began` answered. Two readers at once leave one version."""
-    items = json.loads(json.dumps(items, default=str))
-    found = understood(items)
-    mark = rules.fingerprint(found) if found else _raw_mark(items)
+    items, found, mark = _marked(items)
     if found and found.mode == rules.PER_SYMBOL:
         symbols.learn(trader.account.venue, [config.symbol for config in found.configs if config.symbol])
     with transaction.atomic():
-        Trader.objects.select_for_update().get(pk=trader.pk)
+        Trader.objects.select_for_update(no_key=True).get(pk=trader.pk)
         now, last = timezone.now(), latest(trader)
         Trader.objects.filter(pk=trader.pk).update(settings_read_at=now)
         if last and (last.fingerprint, last.copy_enable) == (mark, copy_enable):
@@ -80,6 +81,38 @@ def record(trader: Trader, items: list[dict], copy_enable: bool | None, began: d
             first_seen_at=now,
             last_seen_at=now,
         )
+
+
+def known(trader: Trader, items: list[dict], copy_enable: bool | None) -> SettingsVersion | None:
+    """The version that an answer equals, where that is the newest: there is nothing to store then. Locks nothing."""
+    mark, last = _marked(items)[2], latest(trader)
+    return last if last and (last.fingerprint, last.copy_enable) == (mark, copy_enable) else None
+
+
+def seen_again(found: Sequence[SettingsVersion]) -> None:
+    """Note that these versions were read again, for those that nobody noted lately. At most two statements."""
+    now = timezone.now()
+    late = [one for one in found if not timedelta() <= now - one.last_seen_at <= NOTED_EVERY]
+    if late:
+        SettingsVersion.objects.filter(pk__in=[one.pk for one in late]).update(last_seen_at=now)
+        Trader.objects.filter(pk__in=[one.trader_id for one in late]).update(settings_read_at=now)
+
+
+def read_at(trader: Trader) -> datetime | None:
+    """When this trader's settings were last read: as noted with him, or by a later reading of the account that had
+    no trouble with anybody and found them unchanged."""
+    noted = trader.settings_read_at
+    if noted is None or not trader.copied:
+        return noted
+    job = SyncJob.objects.filter(account=trader.account_id, kind=SyncJob.Kind.SETTINGS, last_error="").first()
+    return max(noted, job.last_success_at) if job and job.last_success_at else noted
+
+
+def _marked(items: list[dict]) -> tuple[list[dict], rules.CopySettings | None, str]:
+    """The items as they are stored, as settings if they can be understood, and by what they are told apart."""
+    items = json.loads(json.dumps(items, default=str))
+    found = understood(items)
+    return items, found, rules.fingerprint(found) if found else _raw_mark(items)
 
 
 def understood(items: list[dict]) -> rules.CopySettings | None:

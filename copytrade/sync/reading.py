@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.conf import settings
 from django.db.models import F, Subquery
 from django.utils import timezone
 
@@ -33,6 +35,7 @@ class Reading:
     closed_traders: set[int] = field(default_factory=set)  # UIDs of those whose copies were seen closed
     more: bool = False  # there is work left: due again at once
     trouble: str = ""  # a part that failed while the rest was read; a sentence
+    kept_at: float = field(default_factory=time.monotonic)  # when the lease was last looked at between calls
 
     def time_is_up(self) -> bool:
         return (timezone.now() - self.began).total_seconds() > self.budget
@@ -40,6 +43,13 @@ class Reading:
     def fenced(self):
         """The transaction for one page's rows and the cursor."""
         return fenced(self.job)
+
+    def keep_the_lease(self) -> None:
+        """Between calls that found nothing to store: renew the lease before it ends. Raises LeaseLost."""
+        if time.monotonic() - self.kept_at > settings.SYNC_LEASE_SECONDS / 4:
+            with self.fenced():
+                pass
+            self.kept_at = time.monotonic()
 
     @property
     def weight(self) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.db.models import Q
+from django.utils import timezone
 
 from copytrade import versions
 from copytrade.exchange.errors import Rejected
-from copytrade.models import Trader
+from copytrade.models import SettingsVersion, Trader
 
 from .reading import Reading
 
@@ -18,22 +19,39 @@ FORMER_AT_ONCE = 5
 
 
 def read(reading: Reading) -> None:
-    """Read each trader's settings. One that is refused leaves the others to be read."""
-    for trader in _wanted(reading):
-        try:
-            before = versions.latest(trader)
-            version = versions.read(trader, reading.client)
-        except Rejected as error:
-            if error.fault in ("permission", "clock"):
-                raise
-            reading.trouble = f"Settings of {trader}: {error.sentence}"
+    """Read each trader's settings. One that is refused leaves the others to be read; those that are as they were
+    are noted together at the end, and seldom."""
+    same: list[SettingsVersion] = []
+    try:
+        for trader in _wanted(reading):
+            _read(reading, trader, same)
+    finally:
+        versions.seen_again(same)
+
+
+def _read(reading: Reading, trader: Trader, same: list[SettingsVersion]) -> None:
+    began = timezone.now()
+    try:
+        answer = reading.client.follower_settings(trader_id=trader.trader_id)
+    except Rejected as error:
+        if error.fault in ("permission", "clock"):
+            raise
+        reading.trouble = f"Settings of {trader}: {error.sentence}"
+        with reading.fenced():
             Trader.objects.filter(pk=trader.pk).update(settings_read_at=reading.began)
-            continue
-        finally:
-            with reading.fenced():
-                reading.pages += 1
-        reading.seen += 1
-        reading.changed += before is None or before.pk != version.pk
+        return
+    finally:
+        reading.pages += 1
+    reading.seen += 1
+    known = versions.known(trader, answer.items, answer.copy_enable)
+    if known is not None:
+        same.append(known)
+        reading.keep_the_lease()
+        return
+    with reading.fenced():
+        before = versions.latest(trader)
+        version = versions.record(trader, answer.items, answer.copy_enable, began)
+    reading.changed += before is None or before.pk != version.pk
 
 
 def _wanted(reading: Reading) -> list[Trader]:

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from copytrade import changes, reports
+from copytrade import changes, reports, versions
 from copytrade.models import SettingsChange, SettingsVersion, Trader
 from dashboard import access
 
@@ -23,6 +23,7 @@ def timeline(request: HttpRequest, pk: int) -> HttpResponse:
     entries = reports.timeline(trader, limit=LENGTH + 1, before=before)
     context = {
         "trader": trader,
+        "read_at": versions.read_at(trader),
         "entries": entries[:LENGTH],
         "older": entries[LENGTH - 1].version.pk if len(entries) > LENGTH else None,
         "continued": before is not None,

@@ -11,15 +11,16 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from copytrade import ledger
+from copytrade import ledger, versions
 from copytrade.exchange.decoding import BadRecord as Unread
-from copytrade.exchange.envelopes import Cursor, Page
+from copytrade.exchange.envelopes import Cursor, Page, SettingsAnswer
 from copytrade.exchange.errors import Rejected, Unreachable
 from copytrade.exchange.records import CopiedTrader, FollowerOrder
 from copytrade.models import (
     Account,
     CoverageGap,
     DataIssue,
+    SettingsVersion,
     SyncJob,
     SyncRun,
     TrackingOrder,
@@ -28,6 +29,7 @@ from copytrade.models import (
     User,
 )
 from copytrade.sync import history, leases, open_orders, run, traders
+from copytrade.sync import settings as settings_reader
 from copytrade.sync.reading import Reading, note_run
 
 from .test_ledger import UID, closed, order
@@ -54,6 +56,7 @@ class Exchange:
         self.fails_after: int | None = None
         self.page_size = 100
         self.money = Decimal("5")
+        self.settings: list[dict] = [{"settingMode": "odd", "words": "x" * 900}]
 
     def open_tracking_orders(self, *, page: int = 1) -> Page[FollowerOrder]:
         self.calls += 1
@@ -81,6 +84,10 @@ class Exchange:
         self.calls += 1
         yield Page([CopiedTrader(trader_id=UID, trader_name="Northwind", trace_total_profit=self.money)])
 
+    def follower_settings(self, *, trader_id: int) -> SettingsAnswer:
+        self.calls += 1
+        return SettingsAnswer(list(self.settings), settings=None, copy_enable=True)
+
 
 @pytest.fixture
 def exchange() -> Exchange:
@@ -94,7 +101,9 @@ def account(alice: User) -> Account:
     return account
 
 
-READ = {"open": open_orders.read, "history": history.read, "traders": traders.read}
+READ = {
+    "open": open_orders.read, "history": history.read, "traders": traders.read, "settings": settings_reader.read,
+}  # fmt: skip
 
 
 def read(account: Account, exchange: Exchange, kind: str, budget: float = 60.0) -> Reading:
@@ -330,7 +339,7 @@ def test_a_close_is_told_with_its_trader_and_the_weight_that_it_took(
 
 def test_an_unchanged_list_and_unchanged_balances_write_nothing(account: Account, exchange: Exchange) -> None:
     exchange.open = [order(n) for n in range(40)]
-    for kind in ("open", "traders"):
+    for kind in ("open", "traders", "settings"):
         read(account, exchange, kind)
         held = leases.claim(job(account, kind).pk, force=True)
         assert held
@@ -346,6 +355,45 @@ def test_an_unchanged_list_and_unchanged_balances_write_nothing(account: Account
         == TraderDay.objects.get().trace_total_profit
         == Decimal("5.1")
     )
+
+
+def test_settings_that_were_found_as_they_were_count_as_read_without_a_write(
+    account: Account, exchange: Exchange
+) -> None:
+    read(account, exchange, "traders")
+    assert read(account, exchange, "settings").changed == 1
+    trader = Trader.objects.get()
+    version, first = trader.versions.get(), trader.settings_read_at
+    later = timezone.now() + timedelta(minutes=5)
+    assert read(account, exchange, "settings").changed == 0
+    SyncJob.objects.filter(kind="settings").update(last_success_at=later, last_error="")
+    trader.refresh_from_db()
+    assert trader.settings_read_at == first and versions.read_at(trader) == later
+    SyncJob.objects.filter(kind="settings").update(last_error="Settings of another could not be read.")
+    assert versions.read_at(trader) == first, "it may be this one's that could not"
+    long_ago = timezone.now() - timedelta(minutes=11)
+    SettingsVersion.objects.update(first_seen_at=long_ago, last_seen_at=long_ago)
+    read(account, exchange, "settings")
+    version.refresh_from_db()
+    trader.refresh_from_db()
+    assert version.last_seen_at > long_ago + timedelta(minutes=10) and trader.settings_read_at > first
+    exchange.settings = [{"settingMode": "another"}]
+    assert read(account, exchange, "settings").changed == 1
+    assert trader.versions.count() == 2
+
+
+def test_settings_of_many_traders_keep_the_lease_between_calls(
+    account: Account, exchange: Exchange, settings
+) -> None:
+    """An unchanged reading locks nothing, so it has to look after its lease all the same."""
+    settings.SYNC_LEASE_SECONDS = 0
+    read(account, exchange, "traders")
+    read(account, exchange, "settings")
+    held = leases.claim(job(account, "settings").pk, force=True)
+    assert held
+    SyncJob.objects.filter(pk=held.pk).update(lease_token="1" * 32)
+    with pytest.raises(leases.LeaseLost):
+        settings_reader.read(Reading(held, account, exchange, 60.0))  # type: ignore[arg-type]
 
 
 def test_unchanged_readings_fold_into_one_run_with_all_their_weight(
@@ -368,13 +416,14 @@ def wal_position() -> int:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("kind", ["open", "traders"])
+@pytest.mark.parametrize("kind", ["open", "traders", "settings"])
 def test_an_unchanged_poll_writes_at_most_a_kilobyte_of_wal(
     account: Account, exchange: Exchange, kind: str
 ) -> None:
     """Claim, reading, release and the folded run, all together, as the database itself counts."""
     exchange.open = [order(n) for n in range(40)]
     polls = 50
+    read(account, exchange, "traders")
     for _ in range(5):
         read(account, exchange, kind)
     with connection.cursor() as cursor:
