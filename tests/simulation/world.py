@@ -373,8 +373,8 @@ class World:
             heedless = blocked and self.now > self.blocked_from + 400
             self.own_429s += own > self.limit or heedless
             self.other_429s += own <= self.limit
-            self.blocked_from = self.blocked_from if blocked else self.now
-            self.blocked_until = max(self.blocked_until, self.now + WINDOW)
+            if not blocked:
+                self.blocked_from, self.blocked_until = self.now, self.now + WINDOW
             raise RateLimited("Too many requests.", retry_after=WINDOW / SECOND)
         self.served.append((self.now, weight, True))
 
