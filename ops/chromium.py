@@ -12,6 +12,21 @@ from .children import Failure
 from .console import say
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Nothing that a browser does on its own: no updates, no sync, no look-ups.
+FLAGS = [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+
+
+def flags() -> list[str]:
+    """What it is started with; root must go without the sandbox."""
+    return FLAGS + (["--no-sandbox"] if os.geteuid() == 0 else [])
 
 
 def works(path: str) -> bool:

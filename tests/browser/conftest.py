@@ -23,16 +23,6 @@ from tests.support.watched_page import Watch
 DESKTOP: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 360, "height": 740}
 PICTURES = Path(__file__).resolve().parents[2] / "test-results"
-# Nothing that a browser does on its own: no updates, no sync, no look-ups.
-FLAGS = [
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -49,9 +39,8 @@ def browser() -> Iterator[Browser]:
         pytest.fail("No Chromium was found. ./run test installs one; or set CHROMIUM to its path.")
     # Playwright keeps an event loop in this thread, which Django would take for a reason to refuse the database.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-    flags = FLAGS + (["--no-sandbox"] if os.geteuid() == 0 else [])
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, headless=True, args=flags)
+        running = playwright.chromium.launch(executable_path=path, headless=True, args=chromium.flags())
         yield running
         running.close()
 

@@ -1,0 +1,55 @@
+"""Every page of the desk, found as a person finds them: by its links."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page
+
+FIXED = {
+    "Overview": "/",
+    "Overview, 7 days": "/?period=7",
+    "Traders": "/traders/",
+    "Open orders": "/orders/open/",
+    "History": "/orders/history/",
+    "History, losses": "/orders/history/?result=loss",
+    "Templates": "/templates/",
+    "Import settings": "/templates/import/",
+    "Connections": "/connections/",
+    "Add a connection": "/connections/add/",
+    "Alerts": "/alerts/",
+    "Activity": "/activity/",
+    "Data issues": "/issues/?state=all",
+    "Security": "/security/",
+    "Audit": "/security/audit/",
+}
+
+
+def places(page: Page, trader: str = "Northwind Steady") -> dict[str, str]:
+    """Names and addresses of all pages, of a trader, an order and a connection too. Somebody is signed in."""
+    page.goto("/traders/")
+    ours = page.get_by_role("link", name=trader).get_attribute("href") or ""
+    traders = _links(page, r"/traders/\d+/")
+    found = FIXED | {
+        "Trader": ours,
+        "Trader, all time": f"{ours}?period=all",
+        "Copy settings": f"{ours}settings/",
+        "Settings timeline": f"{ours}settings/timeline/",
+    }
+    others = [link for link in traders if link != ours]
+    if others:
+        found["Copy settings of another"] = f"{others[0]}settings/"
+    for name, listed in (("Open order", "/orders/open/"), ("Closed order", "/orders/history/")):
+        page.goto(listed)
+        for link in _links(page, r"/orders/\d+/")[:1]:
+            found[name] = link
+    page.goto("/connections/")
+    for link in _links(page, r"/connections/\d+/")[:1]:
+        found |= {"Connection": link, "Remove a connection": f"{link}remove/"}
+    return found
+
+
+def _links(page: Page, pattern: str) -> list[str]:
+    """The addresses of links on the page that look like this, each once, in their order."""
+    addresses = page.locator("main a[href]").evaluate_all("links => links.map(a => a.getAttribute('href'))")
+    return list(dict.fromkeys(found[0] for one in addresses if (found := re.match(pattern, one))))

@@ -1,0 +1,76 @@
+"""What a browser fetched for a page: requests and bytes as they went over the wire, by the browser's own account."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Page
+
+QUIET = 700  # milliseconds in which nothing more was fetched
+
+
+@dataclass
+class Fetched:
+    """Of one view of one page: address and bytes (headers included) of each request that left the browser."""
+
+    files: list[tuple[str, int]] = field(default_factory=list)
+
+    @property
+    def requests(self) -> int:
+        return len(self.files)
+
+    @property
+    def size(self) -> int:
+        return sum(size for _, size in self.files)
+
+    @property
+    def strangers(self) -> list[str]:
+        return [url for url, _ in self.files if urlsplit(url).hostname not in {"localhost", "127.0.0.1"}]
+
+
+class Traffic:
+    """Counts what a page fetches. Answers from the browser's cache are no requests."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.session = page.context.new_cdp_session(page)
+        self.session.send("Network.enable")
+        self.session.on("Network.requestWillBeSent", self._asked)
+        self.session.on("Network.requestServedFromCache", lambda event: self._kept(event["requestId"]))
+        self.session.on("Network.responseReceived", self._answered)
+        self.session.on("Network.loadingFinished", self._came)
+        self._urls: dict[str, str] = {}
+        self._sizes: dict[str, int] = {}
+
+    def first(self, address: str) -> Fetched:
+        """A view by somebody who was never here (but is signed in)."""
+        self.session.send("Network.clearBrowserCache")
+        return self.view(address)
+
+    def view(self, address: str) -> Fetched:
+        """Open a page, look at all of it, and wait until it has what it wants."""
+        self.page.goto("about:blank")
+        self._urls, self._sizes = {}, {}
+        self.page.goto(address, wait_until="load")
+        self.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        seen = -1
+        while seen != len(self._sizes):
+            seen = len(self._sizes)
+            self.page.wait_for_timeout(QUIET)
+        return Fetched([(url, self._sizes.get(request, 0)) for request, url in self._urls.items()])
+
+    def _asked(self, event: dict[str, Any]) -> None:
+        if not event["request"]["url"].startswith(("data:", "about:", "blob:")):
+            self._urls[event["requestId"]] = event["request"]["url"]
+
+    def _kept(self, request: str) -> None:
+        self._urls.pop(request, None)
+
+    def _answered(self, event: dict[str, Any]) -> None:
+        if event["response"].get("fromDiskCache"):
+            self._kept(event["requestId"])
+
+    def _came(self, event: dict[str, Any]) -> None:
+        self._sizes[event["requestId"]] = int(event["encodedDataLength"])
