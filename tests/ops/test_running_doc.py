@@ -42,7 +42,7 @@ def test_every_command_of_run_is_documented() -> None:
     script = (ROOT / "run").read_text()
     text = (ROOT / "docs/running.md").read_text()
     commands = set(re.findall(r"^\./run (\w+)", script, re.MULTILINE))
-    assert commands == {"bench", "faults", "test", "check", "manage", "sandbox"}
+    assert commands == {"bench", "faults", "simulate", "test", "check", "manage", "sandbox"}
     assert all(f"`./run {name}" in text for name in commands)
 
 
