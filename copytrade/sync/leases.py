@@ -62,7 +62,7 @@ WITH busy AS (
        AND account.state <> %(refused)s
        AND (%(egress)s::text[] IS NULL OR job.egress = ANY(%(egress)s))
        AND (job.egress, account.venue) NOT IN (SELECT * FROM unnest(%(full_egress)s::text[], %(full_venue)s::text[]))
-       AND job.account_id NOT IN (SELECT account_id FROM busy)
+       AND job.account_id NOT IN (SELECT account_id FROM busy) AND job.account_id <> ALL(%(shunned)s::bigint[])
      ORDER BY job.due_at + (job.priority - 1) * %(step)s, job.id
      LIMIT 1
        FOR NO KEY UPDATE OF job SKIP LOCKED
@@ -97,12 +97,15 @@ def claim_next(
         "at_once": AT_ONCE,
         "step": PRIORITY_STEP,
     }
+    shunned: list[int] = []
     for _ in range(5):
-        job = _taken(_CLAIM_NEXT, now, **values)
+        job = _taken(_CLAIM_NEXT, now, shunned=shunned, **values)
         if job is None or not _too_many(job, now):
             return job
-        # Two claims at the same moment do not see each other: whoever is one too many gives way.
+        # Two claims at the same moment do not see each other, and what is held may be due later than now because
+        # of a hint: whoever is one too many gives way, and looks elsewhere.
         give_back(job)
+        shunned.append(job.account_id)
     return None
 
 

@@ -242,6 +242,20 @@ def test_an_account_with_its_share_at_work_waits_while_others_are_served(alice: 
     assert leases.claim_next().account_id == a.pk
 
 
+def test_an_account_that_hangs_while_hints_come_in_keeps_nobody_from_the_others(alice: User) -> None:
+    """A hint puts a held job's deadline ahead by a little; it is held all the same."""
+    a, b = desk_of(alice, "A", "B")
+    for kind in SyncJob.Kind.values:
+        due(a, kind, 60)
+    other = due(b, "open", 1)
+    held = [leases.claim_next() for _ in range(leases.AT_ONCE)]
+    SyncJob.objects.filter(pk__in=[job.pk for job in held]).update(due_at=at(18))
+    assert leases.claim_next().pk == other.pk
+    assert leases.claim_next() is None
+    left = SyncJob.objects.get(account=a, lease_token=None)
+    assert left.failures == 0 and left.lease_until is None
+
+
 def test_what_kills_its_workers_is_held_off_for_longer_each_time(job: SyncJob) -> None:
     lasts = []
     for _ in range(4):
