@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 
+from . import plots
 from .templatetags.desk import money_text
 
 Point = tuple[datetime, Decimal, Decimal]
-MOST_POINTS = 800
-MOST_WEEKS = 53
+Happening = tuple[datetime, str] | tuple[datetime, str, str]  # when, (its kind,) its label
+MOST_POINTS, STILL_POINTS = 800, 150
 
 
 def thinned(points: Sequence[Point], limit: int = MOST_POINTS) -> list[Point]:
@@ -78,21 +79,42 @@ def rows_of(daily: Sequence[tuple[date, Decimal]]) -> list[TableRow]:
     return rows[::-1]
 
 
-def equity_data(points: Sequence[Point], marks: Sequence[tuple[datetime, str]], zone: str) -> dict:
+def equity_data(points: Sequence[Point], marks: Sequence[Happening], zone: str) -> dict:
     """The JSON that chart.js draws: times in Unix seconds, cumulative net and drawdown (0 or below) in USDT."""
     shown = thinned(points)
     return {
         "times": [int(when.timestamp()) for when, _, _ in shown],
         "equity": [round(float(total), 4) for _, total, _ in shown],
         "drawdown": [-round(float(abs(depth)), 4) for _, _, depth in shown],
-        "marks": [{"time": int(when.timestamp()), "label": label} for when, label in marks],
+        "marks": [_mark(*mark) for mark in marks],
         "zone": zone,
     }
 
 
-def still(points: Sequence[Point]) -> str:
-    """The curve as an SVG polyline of a 600 x 200 box: what is seen before the script runs, and without it."""
-    return polyline([total for _, total, _ in thinned(points, 150)], 600, 200, 4)
+def _mark(when: datetime, *words: str) -> dict:
+    """(when, label), or (when, kind, label)."""
+    return {
+        "time": int(when.timestamp()),
+        "label": words[-1],
+        "kind": words[0] if len(words) > 1 else "settings",
+    }
+
+
+@dataclass(frozen=True)
+class Still:
+    """The equity chart as plain SVG: what is seen before the script runs, and without it."""
+
+    equity: plots.Plot
+    drawdown: plots.Plot
+
+
+def still(points: Sequence[Point], zone: tzinfo = UTC, marks: Sequence[Happening] = ()) -> Still | None:
+    """The curve with the drawdown below it; None for fewer than two points."""
+    shown = thinned(points, STILL_POINTS)
+    equity = plots.line([(when, total) for when, total, _ in shown], zone, marks=marks)
+    below = [(when, -depth) for when, _, depth in shown]
+    fall = plots.line(below, zone, kind="fall", about=2)
+    return None if equity is None or fall is None else Still(equity, fall)
 
 
 def told(net: Decimal, deepest: Decimal, n: int) -> str:
@@ -117,71 +139,15 @@ def polyline(values: Sequence[Decimal], width: int = 120, height: int = 28, marg
     )
 
 
-@dataclass(frozen=True)
-class Day:
-    """One square of the calendar. `level` 0 is nothing closed or break-even; 1 to 3 grow with the result."""
-
-    day: date
-    net: Decimal
-    x: int
-    y: int
-    level: int
-
-    @property
-    def kind(self) -> str:
-        return "none" if self.net == 0 else "gain" if self.net > 0 else "loss"
-
-
-@dataclass(frozen=True)
-class Calendar:
-    """Weeks as columns from Monday down, newest at the right; `months` label the columns where one begins."""
-
-    days: list[Day]
-    months: list[tuple[int, str]]
-    width: int
-    height: int
-    best: Day | None
-    worst: Day | None
-
-
-CELL = 18
-
-
-def calendar(daily: Sequence[tuple[date, Decimal]]) -> Calendar | None:
-    """The result calendar of a daily series, at most a year of it. None for an empty series."""
-    if not daily:
-        return None
-    last = daily[-1][0]
-    first = max(daily[0][0], last - timedelta(weeks=MOST_WEEKS - 1, days=last.weekday()))
-    shown = [(day, net) for day, net in daily if day >= first]
-    monday = first - timedelta(days=first.weekday())
-    largest = sorted(abs(net) for _, net in shown if net)
-    scale = largest[int(len(largest) * 0.9)] if largest else Decimal(1)
-    days = [
-        Day(day, net, (day - monday).days // 7 * CELL, day.weekday() * CELL, _level(net, scale))
-        for day, net in shown
-    ]
-    closed = [day for day in days if day.net]
-    best = max(closed, key=lambda day: day.net, default=None)
-    worst = min(closed, key=lambda day: day.net, default=None)
-    return Calendar(days, _months(days), days[-1].x + CELL, 7 * CELL, best, worst)
-
-
-def _level(net: Decimal, scale: Decimal) -> int:
-    if not net:
-        return 0
-    share = abs(net) / scale
-    return 1 if share < Decimal("0.25") else 2 if share < Decimal("0.6") else 3
-
-
-def _months(days: Sequence[Day]) -> list[tuple[int, str]]:
-    found: list[tuple[int, str]] = []
-    for day in days:
-        if day.day.day <= 7 and (not found or day.x - found[-1][0] >= 2 * CELL):
-            label = day.day.strftime("%b")
-            if not found or found[-1][1] != label:
-                found.append((day.x, label))
-    return found
+def highest_by_month(margin: Sequence[tuple[datetime, Decimal]], zone: tzinfo) -> list[tuple[date, Decimal]]:
+    """The highest margin in use of each month, newest first: the table of a line that holds until its next point."""
+    found: dict[date, Decimal] = {}
+    held = Decimal(0)
+    for when, value in margin:
+        month = when.astimezone(zone).date().replace(day=1)
+        found[month] = max(found.get(month, held), value)
+        held = value
+    return sorted(found.items(), reverse=True)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ from .views import (
     alerts,
     audit,
     changes,
+    compare,
     connections,
     copy_settings,
+    exports,
     failures,
     first_reading,
     history,
@@ -21,13 +23,21 @@ from .views import (
     presets,
     security,
     timeline,
+    trader,
     traders,
 )
 
 copying = [
     path("", overview.overview, name="overview"),
     path("traders/", traders.traders, name="traders"),
-    path("traders/<int:pk>/", traders.trader, name="trader"),
+    path("traders/compare/", compare.compare, name="compare"),
+    path("traders/export.<slug:form>", exports.traders, name="traders_export"),
+    path("traders/<int:pk>/", trader.trader, name="trader"),
+    path("traders/<int:pk>/notes/", trader.note_add, name="trader_note_add"),
+    path("traders/<int:pk>/notes/<int:note>/", trader.note_edit, name="trader_note_edit"),
+    path("traders/<int:pk>/notes/<int:note>/delete/", trader.note_delete, name="trader_note_delete"),
+    path("traders/<int:pk>/base/", trader.capital, name="trader_capital"),
+    path("traders/<int:pk>/export/<slug:what>.<slug:form>", exports.trader, name="trader_export"),
     path("traders/<int:pk>/settings/", copy_settings.copy_settings, name="copy_settings"),
     path("traders/<int:pk>/settings/check/", copy_settings.check, name="copy_settings_check"),
     path("traders/<int:pk>/settings/review/", copy_settings.review, name="copy_settings_review"),
@@ -42,6 +52,8 @@ copying = [
     path("orders/<int:pk>/", orders.order, name="order"),
     path("first-reading/", first_reading.first_reading, name="first_reading"),
     path("orders/history/", history.history, name="history"),
+    path("orders/history/export.<slug:form>", exports.history, name="history_export"),
+    path("orders/open/export.<slug:form>", exports.open_orders, name="open_orders_export"),
 ]
 
 templates = [

@@ -5,7 +5,7 @@
 first page, `visits` what is new on it; `timeline` the versions of a trader's settings.
 """
 
-from .compare import Compared, Comparison, compare
+from .compare import Compared, Comparison, Pair, Shared, compare
 from .freshness import Freshness, Reading, freshness
 from .history import HistoryPage, HistoryTotals, history_page, undated
 from .orders import (
@@ -21,8 +21,10 @@ from .orders import (
     open_overview,
 )
 from .overlap import Overlap, Part, overlaps
-from .overview import Overview, Tile, changed_outside, overview, recent
+from .overview import Overview, Tile, overview
+from .reliability import Note, notes, reaches
 from .timeline import Entry, timeline
+from .trader_around import Around, TruedUp, trader_around
 from .trader_page import Previous, Reach, TraderPage, trader_page, trader_range
 from .traders import (
     Reconciliation,
@@ -36,6 +38,7 @@ from .visits import Since, since_last_visit
 from .zones import day_start, zone_of
 
 __all__ = [
+    "Around",
     "Compared",
     "Comparison",
     "Entry",
@@ -44,22 +47,25 @@ __all__ = [
     "Group",
     "HistoryPage",
     "HistoryTotals",
+    "Note",
     "OpenOrder",
     "OpenOverview",
     "Overlap",
     "Overview",
+    "Pair",
     "Part",
     "Previous",
     "Reach",
     "Reading",
     "Reconciliation",
+    "Shared",
     "Since",
     "Tile",
     "Totals",
     "TraderPage",
     "TraderRow",
+    "TruedUp",
     "capital_of",
-    "changed_outside",
     "choices",
     "compare",
     "day_start",
@@ -67,14 +73,16 @@ __all__ = [
     "generations",
     "history_page",
     "lost",
+    "notes",
     "open_order",
     "open_overview",
     "overlaps",
     "overview",
-    "recent",
+    "reaches",
     "reconciliation",
     "since_last_visit",
     "timeline",
+    "trader_around",
     "trader_page",
     "trader_range",
     "trader_summary",

@@ -11,6 +11,17 @@
     document.head.append(script);
   });
 
+  // Between two pieces of work the browser may answer to a finger: a phone needs 50 ms for one chart.
+  const pause = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+
+  // A formatter costs more than a hundred uses of it.
+  const forms = new Map();
+  function dated(zone, seconds, form) {
+    const key = zone + JSON.stringify(form);
+    if (!forms.has(key)) forms.set(key, new Intl.DateTimeFormat("en-GB", { ...form, timeZone: zone }));
+    return forms.get(key).format(new Date(seconds * 1000)).replace("Sept", "Sep");
+  }
+
   const AXIS_WIDTH = 64;
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
@@ -42,13 +53,12 @@
   }
 
   function dateLabel(zone, at, step) {
-    const date = new Date(at * 1000);
     const day = 86400;
     const form = step >= 300 * day ? { year: "numeric" }
       : step >= 28 * day ? { month: "short" }
       : step >= day ? { day: "numeric", month: "short" }
       : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
-    return new Intl.DateTimeFormat("en-GB", { ...form, timeZone: zone }).format(date).replace("Sept", "Sep");
+    return dated(zone, at, form);
   }
 
   function yAxis(colours, space) {
@@ -81,7 +91,8 @@
       ctx.stroke();
       ctx.setLineDash([]);
       ctx.beginPath();
-      ctx.arc(x, bbox.top + 5 * ratio, 4 * ratio, 0, 2 * Math.PI);
+      if (mark.kind === "note") ctx.rect(x - 4 * ratio, bbox.top + ratio, 8 * ratio, 8 * ratio);
+      else ctx.arc(x, bbox.top + 5 * ratio, 4 * ratio, 0, 2 * Math.PI);
       ctx.stroke();
     }
     ctx.restore();
@@ -91,12 +102,11 @@
     const out = box.closest("figure")?.querySelector("[data-readout]");
     if (!out) return;
     const at = index ?? data.times.length - 1;
-    const when = new Intl.DateTimeFormat("en-GB", {
-      day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: data.zone,
-    }).format(new Date(data.times[at] * 1000));
+    const form = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" };
+    const when = dated(data.zone, data.times[at], form);
     const near = data.marks.find((mark) => Math.abs(mark.time - data.times[at]) < (data.times.at(-1) - data.times[0]) / 120);
     const fall = data.drawdown[at] === 0 ? "at its peak" : `${cents.format(-data.drawdown[at]).replaceAll(",", "\u202f")} below the peak`;
-    out.textContent = `${when.replace("Sept", "Sep")}: ${money(data.equity[at], cents)} USDT, ${fall}${index != null && near ? `. ${near.label}` : ""}`;
+    out.textContent = `${when}: ${money(data.equity[at], cents)} USDT, ${fall}${index != null && near ? `. ${near.label}` : ""}`;
   }
 
   function common(box, data, width, height, key) {
@@ -114,7 +124,7 @@
     };
   }
 
-  function build(box, data) {
+  async function build(box, data) {
     const colours = axisColours();
     const key = uPlot.sync(box.id || "equity").key;
     const width = box.clientWidth;
@@ -133,12 +143,12 @@
 
     const first = box.querySelector("[data-plot=equity]");
     const second = box.querySelector("[data-plot=drawdown]");
+    await pause();
     first.replaceChildren();
+    const equity = new uPlot(above, [data.times, data.equity], first);
+    await pause();
     second.replaceChildren();
-    return [
-      new uPlot(above, [data.times, data.equity], first),
-      new uPlot(below, [data.times, data.drawdown], second),
-    ];
+    return [equity, new uPlot(below, [data.times, data.drawdown], second)];
   }
 
   function byKeyboard(box, data, plots) {
@@ -162,10 +172,14 @@
     if (!box.isConnected) return;
     const data = JSON.parse(document.getElementById(box.dataset.chart).textContent);
     if (data.times.length < 2) return;
-    let plots = build(box, data);
+    let plots = await build(box, data);
+    let drawn = Promise.resolve();
     const again = () => {
-      plots.forEach((plot) => plot.destroy());
-      plots = build(box, data);
+      drawn = drawn.then(async () => {
+        const before = plots;
+        plots = await build(box, data);
+        before.forEach((plot) => plot.destroy());
+      });
     };
     let width = box.clientWidth;
     new ResizeObserver(() => {
@@ -179,6 +193,46 @@
     byKeyboard(box, data, () => plots);
     readout(box, data, null);
   }
+
+  // T: from a picture to its table, and back.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "t" || event.ctrlKey || event.metaKey || event.altKey) return;
+    const box = event.target.closest?.("[data-table]");
+    const table = document.getElementById(box?.dataset.table ?? event.target.closest?.("details[id$=-table]")?.id);
+    if (!table) return;
+    event.preventDefault();
+    table.open = Boolean(box);
+    (box ? table.querySelector("summary") : document.querySelector(`[data-table="${table.id}"]`))?.focus();
+  });
+
+  // The calendar is one stop of the tab key; arrow keys move by days and weeks, and the day is told below.
+  document.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 }[event.key];
+    const calendar = event.target.closest?.("[data-calendar]");
+    if (!calendar || !step || !event.target.dataset.day) return;
+    event.preventDefault();
+    const day = new Date(`${event.target.dataset.day}T00:00:00Z`);
+    day.setUTCDate(day.getUTCDate() + step);
+    const next = calendar.querySelector(`[data-day="${day.toISOString().slice(0, 10)}"]`);
+    if (!next) return;
+    event.target.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  });
+  const tellDay = (event) => {
+    const link = event.target.closest?.("[data-day]");
+    const out = link?.closest("section")?.querySelector("[data-day-readout]");
+    if (out) out.textContent = link.querySelector("title").textContent;
+  };
+  document.addEventListener("focusin", tellDay);
+  document.addEventListener("pointerover", tellDay);
+
+  // Forms outside of the part lead back to the period that is shown now.
+  document.addEventListener("htmx:afterSettle", () => {
+    for (const form of document.querySelectorAll("form[data-keeps-query]")) {
+      form.action = form.action.split("?")[0] + location.search;
+    }
+  });
 
   const near = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {

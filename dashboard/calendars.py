@@ -1,0 +1,103 @@
+"""The results of days as a calendar: a small grid for each month, from Monday to Sunday, and a line for its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from itertools import groupby
+
+CELL = 18
+MOST_MONTHS = 12
+
+
+@dataclass(frozen=True)
+class Day:
+    """One field of the calendar. `level` 0 is nothing closed or break-even; 1 to 3 grow with the result."""
+
+    day: date
+    net: Decimal
+    x: int
+    y: int
+    level: int
+
+    @property
+    def kind(self) -> str:
+        return "none" if self.net == 0 else "gain" if self.net > 0 else "loss"
+
+
+@dataclass(frozen=True)
+class Month:
+    """The days of a month that are shown, `net` their sum. `best` and `worst` are None without a gain or a loss."""
+
+    first: date
+    days: list[Day]
+    net: Decimal
+    gains: int
+    losses: int
+    best: Day | None
+    worst: Day | None
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """`months`: oldest first, at most the last 12, as grids. `rows`: every month, newest first, for the table.
+    `earlier`: how many months have no grid. `best` and `worst` are of all days."""
+
+    months: list[Month]
+    rows: list[Month]
+    earlier: int
+    best: Day | None
+    worst: Day | None
+
+
+def calendar(daily: Sequence[tuple[date, Decimal]]) -> Calendar | None:
+    """The calendar of a daily series. None for an empty one, and where nothing was gained or lost on any day."""
+    sizes = sorted(abs(net) for _, net in daily if net)
+    if not sizes:
+        return None
+    scale = sizes[int(len(sizes) * 0.9)]
+    months = [
+        _month(first, list(days), scale)
+        for first, days in groupby(daily, key=lambda row: row[0].replace(day=1))
+    ]
+    shown = months[-MOST_MONTHS:]
+    best, worst = _ends([day for month in months for day in month.days])
+    return Calendar(shown, months[::-1], len(months) - len(shown), best, worst)
+
+
+def _month(first: date, daily: list[tuple[date, Decimal]], scale: Decimal) -> Month:
+    days = [
+        Day(
+            day,
+            net,
+            day.weekday() * CELL,
+            (first.weekday() + day.day - 1) // 7 * CELL,
+            _level(net, scale),
+        )
+        for day, net in daily
+    ]
+    best, worst = _ends(days)
+    return Month(
+        first,
+        days,
+        sum((net for _, net in daily), Decimal(0)),
+        sum(net > 0 for _, net in daily),
+        sum(net < 0 for _, net in daily),
+        best,
+        worst,
+    )
+
+
+def _ends(days: list[Day]) -> tuple[Day | None, Day | None]:
+    best = max((day for day in days if day.net > 0), key=lambda day: day.net, default=None)
+    worst = min((day for day in days if day.net < 0), key=lambda day: day.net, default=None)
+    return best, worst
+
+
+def _level(net: Decimal, scale: Decimal) -> int:
+    if not net:
+        return 0
+    share = abs(net) / scale
+    return 1 if share < Decimal("0.25") else 2 if share < Decimal("0.6") else 3

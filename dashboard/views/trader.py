@@ -1,0 +1,264 @@
+"""One trader: what they earned, at what risk, at what cost, and whether it adds up; notes, and one's own base."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, tzinfo
+from decimal import Decimal
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from copytrade import reconcile, reports, rollups, rules, versions
+from copytrade.models import SettingsVersion, Trader, TraderNote
+from copytrade.rollups.days import first_moment
+from copytrade.statistics.parts import true_up_before
+from dashboard import access, asked, calendars, charts, comparisons, figures, htmx, plots, watching
+from dashboard.forms.traders import CapitalForm, NoteForm
+
+TEMPLATE = "traders/trader.html"
+EXTREMES = 4  # of the copies that gained most, lost most, were held longest
+BREAKDOWNS = (
+    ("side", "Side"),
+    ("weekday", "Weekday of closing"),
+    ("leverage", "Leverage"),
+    ("holding", "Holding time"),
+)
+MOST_SYMBOLS = 12
+NEW = "new"  # the prefix of the form for a note that is not there yet
+
+
+@require_safe
+def trader(request: HttpRequest, pk: int) -> HttpResponse:
+    """The page; a part of it when htmx asks for another period. The period is in the address."""
+    found = access.trader_read(request, pk)
+    watching.watch_account(found.account)
+    return _page(request, found)
+
+
+@require_POST
+def note_add(request: HttpRequest, pk: int) -> HttpResponse:
+    """Write a note. What is wrong is said on the page, with what was typed."""
+    found = access.trader_write(request, pk)
+    form = NoteForm(request.POST, prefix=NEW, today=timezone.localdate(), instance=TraderNote(trader=found))
+    if not form.is_valid():
+        return _page(request, found, note_form=form, status=422)
+    form.save()
+    messages.success(request, "The note is kept. It stands on the time axis and under Notes.")
+    return _back(request, found, "notes")
+
+
+@require_POST
+def note_edit(request: HttpRequest, pk: int, note: int) -> HttpResponse:
+    found = access.trader_write(request, pk)
+    row = get_object_or_404(TraderNote, pk=note, trader=found)
+    form = NoteForm(request.POST, today=timezone.localdate(), instance=row, prefix=f"note{note}")
+    if not form.is_valid():
+        return _page(request, found, edited=form, status=422)
+    form.save()
+    messages.success(request, "The note is changed.")
+    return _back(request, found, "notes")
+
+
+@require_POST
+def note_delete(request: HttpRequest, pk: int, note: int) -> HttpResponse:
+    """Twice is once: a note that is gone already is no error for its owner."""
+    found = access.trader_write(request, pk)
+    TraderNote.objects.filter(pk=note, trader=found).delete()
+    messages.success(request, "The note is deleted.")
+    return _back(request, found, "notes")
+
+
+@require_POST
+def capital(request: HttpRequest, pk: int) -> HttpResponse:
+    """One's own base for ROI; empty takes it away. The figures that hang on it are made again at once."""
+    found = access.trader_write(request, pk)
+    form = CapitalForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, capital_form=form, status=422)
+    Trader.objects.filter(pk=found.pk).update(capital_base=form.cleaned_data["capital"])
+    rollups.summarise([found.pk])
+    said = (
+        "ROI is measured against it from now on."
+        if form.cleaned_data["capital"]
+        else "You have no own base now."
+    )
+    messages.success(request, said)
+    return _back(request, found, "base")
+
+
+def _back(request: HttpRequest, found: Trader, place: str) -> HttpResponseRedirect:
+    """To the same period of the page, at the place where the form stood."""
+    query = request.GET.urlencode()
+    return HttpResponseRedirect(
+        reverse("trader", args=[found.pk]) + (f"?{query}" if query else "") + f"#{place}"
+    )
+
+
+def _page(
+    request: HttpRequest,
+    found: Trader,
+    *,
+    note_form: NoteForm | None = None,
+    edited: NoteForm | None = None,
+    capital_form: CapitalForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    user = access.person(request)
+    now, zone = timezone.now(), reports.zone_of(user)
+    today = now.astimezone(zone).date()
+    wanted = asked.asked(request.GET, today)
+    page = _report(found, wanted, now, zone)
+    around = reports.trader_around(found, _extremes(page.scatter), now)
+    freshness = reports.freshness(found.account, ["open", "history"])
+    context = {
+        "trader": found,
+        "page": page,
+        "summary": page.summary,
+        "asked": wanted,
+        "period": wanted.period,
+        "periods": asked.PERIODS,
+        "against": comparisons.against(page, zone),
+        "figures": figures.figures(page.summary),
+        "around": around,
+        "freshness": freshness,
+        "true_up": true_up_before(now) + timedelta(days=1),
+        "verdict": reconcile.verdict(_facts(page, around, freshness)),
+        "tolerance": reconcile.TOLERANCE,
+        "note_form": note_form or NoteForm(today=today, prefix=NEW),
+        "notes": _notes(around, edited, today),
+        "capital_form": capital_form or CapitalForm(initial={"capital": _plain(found.capital_base)}),
+        "today": today,
+        **_pictures(page, around, zone),
+        **_breakdowns(page, around),
+        **_in_force(around.version),
+        "change": around.change,
+    }
+    return htmx.render(request, TEMPLATE, context, partial="period", status=status)
+
+
+def _report(found: Trader, wanted: asked.Asked, now: datetime, zone: tzinfo) -> reports.TraderPage:
+    if wanted.first is not None and wanted.last is not None:
+        return reports.trader_range(found, wanted.first, wanted.last, now, zone)
+    return reports.trader_page(found, wanted.period.key, now, zone)
+
+
+def _facts(page: reports.TraderPage, around: reports.Around, freshness: reports.Freshness) -> reconcile.Facts:
+    history = freshness.readings.get("history")
+    return reconcile.Facts(
+        ledger=page.reconciliation.ledger,
+        exchange=page.reconciliation.exchange,
+        copied=page.trader.copied,
+        walking=page.reach.walking,
+        gaps=page.reach.gaps,
+        missing=page.missing,
+        provisional=page.summary.provisional_net,
+        total_read=page.trader.balances_at,
+        history_read=history.at if history else None,
+        last_close=around.latest[0].close_time if around.latest else None,
+    )
+
+
+def _pictures(page: reports.TraderPage, around: reports.Around, zone: tzinfo) -> dict[str, Any]:
+    marks = _marks(around, zone)
+    curve = page.curve
+    span = (curve[0][0], curve[-1][0]) if len(curve) > 1 else None
+    summary = page.summary
+    return {
+        "still": charts.still(curve, zone, marks),
+        "chart": charts.equity_data(curve, marks, str(zone)),
+        "told": charts.told(summary.net_profit, summary.max_drawdown, summary.closed_copies),
+        "table": charts.rows_of(page.daily),
+        "calendar": calendars.calendar(page.daily),
+        "margin": plots.line(
+            page.margin, zone, steps=True, kind="margin", about=3, span=_longest(span, page.margin)
+        ),
+        "margin_rows": charts.highest_by_month(page.margin, zone),
+        "dots": plots.cloud([(hours, net) for hours, net, _ in page.scatter]),
+        "months": _months(page),
+    }
+
+
+def _longest(span: Any, margin: list[tuple[datetime, Decimal]]) -> tuple[datetime, datetime] | None:
+    """From the first open to the last close: copies may be open before the first of them closes."""
+    if not span or not margin:
+        return None
+    return min(span[0], margin[0][0]), max(span[1], margin[-1][0])
+
+
+def _marks(around: reports.Around, zone: tzinfo) -> list[tuple[datetime, str, str]]:
+    """What stands on the time axis: changes of settings, and notes at the noon of their day."""
+    changed = [
+        (version.first_seen_at, "settings", f"Settings {version.get_author_display()}")
+        for version in around.marks
+    ]
+    noted = [
+        (first_moment(note.day, zone) + timedelta(hours=12), "note", f"Note: {note.text[:80]}")
+        for note in around.notes
+    ]
+    return sorted([*changed, *noted], key=lambda mark: mark[0])
+
+
+def _extremes(scatter: list[tuple[Decimal, Decimal, int]]) -> list[int]:
+    """Our keys of the copies that the table beside the dots names."""
+    gained = sorted(scatter, key=lambda dot: -dot[1])[:EXTREMES]
+    lost = sorted(scatter, key=lambda dot: dot[1])[:EXTREMES]
+    longest = sorted(scatter, key=lambda dot: -dot[0])[:EXTREMES]
+    return [key for _, _, key in [*gained, *lost, *longest]]
+
+
+def _breakdowns(page: reports.TraderPage, around: reports.Around) -> dict[str, Any]:
+    symbols = page.breakdowns["symbol"]
+    shown = (
+        symbols
+        if len(symbols) <= MOST_SYMBOLS
+        else [*symbols[: MOST_SYMBOLS // 2], *symbols[-MOST_SYMBOLS // 2 :]]
+    )
+    tables = []
+    for name, title in BREAKDOWNS:
+        rows = page.breakdowns[name]
+        bars = charts.bars([row.net for row in rows])
+        tables.append({"name": name, "title": title, "rows": list(zip(rows, bars, strict=True))})
+    named = {key: (hours * 3600, net) for hours, net, key in page.scatter if key in around.named}
+    return {
+        "by_symbol": list(zip(shown, charts.bars([row.net for row in shown]), strict=True)),
+        "symbols": symbols,
+        "breakdowns": tables,
+        "extremes": sorted(
+            [(around.named[key], held, net) for key, (held, net) in named.items()], key=lambda row: -row[2]
+        ),
+    }
+
+
+def _months(page: reports.TraderPage) -> list[tuple[Any, ...]]:
+    """The cost gap by month, newest first, each with a bar of its size."""
+    rows = page.costs_by_month[::-1]
+    bars = charts.bars([costs.gap for _, costs in rows])
+    return [(month, costs, bar) for (month, costs), bar in zip(rows, bars, strict=True)]
+
+
+def _notes(around: reports.Around, edited: NoteForm | None, today: Any) -> list[tuple[TraderNote, NoteForm]]:
+    """Each note with its form; the one that was sent and refused keeps what was typed."""
+    found = []
+    for note in around.notes:
+        mine = edited if edited is not None and edited.instance.pk == note.pk else None
+        found.append((note, mine or NoteForm(instance=note, today=today, prefix=f"note{note.pk}")))
+    return found
+
+
+def _in_force(version: SettingsVersion | None) -> dict[str, Any]:
+    """The settings last known to be in force, in words."""
+    settings = versions.understood(version.answer) if version else None
+    return {
+        "version": version,
+        "settings": settings,
+        "in_words": rules.described(settings) if settings else [],
+    }
+
+
+def _plain(value: Decimal | None) -> str:
+    return "" if value is None else f"{value.normalize():f}"
