@@ -5,7 +5,7 @@ What is stored (rollups/details.py) is tested equal to it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from decimal import Decimal
@@ -28,8 +28,16 @@ class Drawn:
     scatter: list[tuple[Decimal, Decimal, int]]
 
 
-def drawn(copies: Sequence[Copy], keys: dict[int, int], zone: tzinfo) -> Drawn:
-    """`keys`: tracking number -> our order key."""
+Mark = tuple[int, datetime, datetime, str, Decimal]
+
+
+def mark(copy: Copy) -> Mark:
+    """What tells a copy from every other: an exchange may use a tracking number again."""
+    return copy.tracking_no, copy.open_time, copy.close_time, copy.symbol, copy.net
+
+
+def drawn(copies: Sequence[Copy], keys: Mapping[Mark, int], zone: tzinfo) -> Drawn:
+    """`keys`: mark of a copy -> our order key."""
     closed = ordered(copies)
     curve = statistics.equity(closed)
     in_use = statistics.margin_in_use(closed)
@@ -42,7 +50,6 @@ def drawn(copies: Sequence[Copy], keys: dict[int, int], zone: tzinfo) -> Drawn:
         margin=[in_use[place] for place in places([when for when, _ in in_use], margins, [])],
         breakdowns={name: statistics.breakdown(closed, name, zone) for name in statistics.BREAKDOWNS},
         scatter=[
-            (ratio(held[place], HOUR), nets[place], keys[closed[place].tracking_no])
-            for place in cloud(nets, held)
+            (ratio(held[place], HOUR), nets[place], keys[mark(closed[place])]) for place in cloud(nets, held)
         ],
     )

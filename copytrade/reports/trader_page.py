@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 
-from django.db.models import QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from copytrade import statistics
 from copytrade.models import CoverageGap, SyncJob, TrackingOrder, Trader
 from copytrade.rollups import capital_of
 from copytrade.rollups.days import first_moment
+from copytrade.rollups.pages import PageRow, page_rows
 from copytrade.rollups.periods import first_day as first_day_of
 from copytrade.statistics import Copy, Row, Summary, costs
-from copytrade.statistics.exact import ZERO, total
+from copytrade.statistics.exact import ZERO, ratio_or_none, total
 
 from .copies import copies_by_trader
-from .drawn import drawn
-from .traders import Reconciliation, open_totals, reconciliation
+from .drawn import Mark, drawn, mark
+from .traders import Reconciliation, compared, open_totals, reconciliation, walking
 
 RANGE = "range"
 _DAY = timedelta(days=1)
@@ -95,8 +96,65 @@ def trader_page(
     """The page of a stored period. Raises KeyError for a period that is none."""
     now = now or timezone.now()
     zone = zone or timezone.get_current_timezone()
+    (row,) = page_rows([trader], period, now)
     today = now.astimezone(zone).date()
-    return _computed(trader, period, first_day_of(period, today), today, now, zone)
+    first = first_day_of(period, today)
+    reach = _reach(trader)
+    return TraderPage(
+        trader=trader,
+        period=period,
+        first_day=first,
+        last_day=today,
+        summary=row.summary,
+        previous=_kept_previous(row),
+        curve=row.curve,
+        margin=row.margin,
+        daily=_zero_filled(row, first, today),
+        breakdowns=row.breakdowns,
+        scatter=row.scatter,
+        costs=row.costs,
+        cost_support=row.support,
+        costs_by_month=row.costs_by_month,
+        reconciliation=compared(trader, row.all_net, reach.complete_from, reach.walking),
+        reach=reach,
+        open_count=row.open_count,
+        open_margin=row.open_margin,
+        missing=row.missing,
+        first_open=row.first_open,
+        stale=row.stale,
+        computed_at=row.computed_at,
+        computed_now=False,
+    )
+
+
+def _kept_previous(row: PageRow) -> Previous | None:
+    if row.previous is None:
+        return None
+    first, last, tally, drawdown = row.previous
+    return Previous(
+        first,
+        last,
+        tally.net,
+        tally.n,
+        ratio_or_none(tally.wins, tally.wins + tally.losses),
+        drawdown,
+        ratio_or_none(tally.won, tally.lost),
+        ratio_or_none(tally.net, tally.n),
+    )
+
+
+def _zero_filled(row: PageRow, first: date | None, last: date) -> list[tuple[date, Decimal]]:
+    if not row.all_copies:
+        return []
+    begun = min(row.daily, default=None)
+    older = row.all_copies > row.closed_copies
+    start = first if first is not None and older else begun
+    return [] if start is None else _every_day(start, last, row.daily)
+
+
+def _every_day(start: date, last: date, results: Mapping[date, Decimal]) -> list[tuple[date, Decimal]]:
+    days = (start + timedelta(days=step) for step in range((last - start).days + 1))
+    return [(day, results.get(day, ZERO)) for day in days]
 
 
 def trader_range(
@@ -106,12 +164,13 @@ def trader_range(
     if first_day > last_day:
         raise ValueError("The first day comes after the last.")
     now = now or timezone.now()
-    return _computed(trader, RANGE, first_day, last_day, now, zone or timezone.get_current_timezone())
+    return computed(trader, RANGE, first_day, last_day, now, zone or timezone.get_current_timezone())
 
 
-def _computed(
+def computed(
     trader: Trader, period: str, first: date | None, last: date, now: datetime, zone: tzinfo
 ) -> TraderPage:
+    """From the orders, copy by copy: what is stored is tested equal to it."""
     rows = TrackingOrder.objects.filter(trader=trader)
     every = copies_by_trader(rows)[trader.pk]
     shown = _between(every, first, last, zone)
@@ -121,8 +180,8 @@ def _computed(
     months: dict[date, list[costs.Fill]] = {}
     for copy in shown:
         month = copy.close_time.astimezone(zone).date().replace(day=1)
-        months.setdefault(month, []).append(fills[copy.tracking_no][1])
-    pictures = drawn(shown, {number: key for number, (key, _) in fills.items()}, zone)
+        months.setdefault(month, []).append(fills[mark(copy)][1])
+    pictures = drawn(shown, {told: key for told, (key, _) in fills.items()}, zone)
     count, margin, missing = open_totals([trader.pk]).get(trader.pk, (0, ZERO, 0))
     capital, label = capital_of(trader)
     start = None if first is None else first_moment(first, zone)
@@ -142,7 +201,7 @@ def _computed(
         ),
         previous=_previous(every, first, last, zone),
         daily=_daily(every, first, last, zone),
-        costs=costs.split((fills[copy.tracking_no][1] for copy in shown), support.decided),
+        costs=costs.split((fills[mark(copy)][1] for copy in shown), support.decided),
         cost_support=support,
         costs_by_month=[(month, costs.split(own, support.decided)) for month, own in sorted(months.items())],
         reconciliation=reconciliation(trader, every),
@@ -190,28 +249,30 @@ def _daily(every: Sequence[Copy], first: date | None, last: date, zone: tzinfo) 
     begun = min(copy.close_time for copy in every).astimezone(zone).date()
     results = dict(statistics.daily(_between(every, first, last, zone), zone))
     start = begun if first is None else max(begun, first)
-    days = (start + timedelta(days=step) for step in range((last - start).days + 1))
-    return [(day, results.get(day, ZERO)) for day in days]
+    return _every_day(start, last, results)
 
 
-def _fills(rows: QuerySet[TrackingOrder]) -> dict[int, dict[int, tuple[int, costs.Fill]]]:
-    """Trader key -> tracking number -> (our order key, what its costs are told from)."""
+def _fills(rows: QuerySet[TrackingOrder]) -> dict[int, dict[Mark, tuple[int, costs.Fill]]]:
+    """Trader key -> mark of a copy -> (our order key, what its costs are told from)."""
+    marks = ("tracking_no", "open_time", "close_time", "symbol", "net_profit")
     names = ("pk", "position_side", "open_price_avg", "open_fill_size", "open_size", "open_fee")
-    more = ("close_avg_price", "close_size", "realized_pnl", "net_profit")
+    more = ("close_avg_price", "close_size", "realized_pnl")
     found: dict[int, dict] = {}
     complete = rows.filter(
         closed=True, close_time__isnull=False, open_time__isnull=False, net_profit__isnull=False
     )
-    for owner, number, pk, side, price, filled, ordered_size, *rest in complete.values_list(
-        "trader_id", "tracking_no", *names, *more
-    ):
+    for owner, *row in complete.values_list("trader_id", *marks, *names, *more):
+        told, (pk, side, price, filled, ordered_size, *rest) = tuple(row[:5]), row[5:]
         size = ordered_size if filled is None else filled
-        found.setdefault(owner, {})[number] = pk, costs.Fill(side, price, size, *rest)
+        found.setdefault(owner, {})[told] = pk, costs.Fill(side, price, size, *rest, told[-1])
     return found
 
 
 def _reach(trader: Trader) -> Reach:
-    job = SyncJob.objects.filter(account=trader.account_id, kind=SyncJob.Kind.HISTORY).first()
-    gaps = CoverageGap.objects.filter(account=trader.account_id).count()
-    walking = job is None or bool(job.cursor.get("back")) or not job.cursor.get("until")
-    return Reach(job.complete_from if job else None, walking, gaps)
+    gaps = CoverageGap.objects.filter(account=OuterRef("account")).order_by().values("account")
+    job = (
+        SyncJob.objects.filter(account=trader.account_id, kind=SyncJob.Kind.HISTORY)
+        .annotate(gaps=Subquery(gaps.annotate(n=Count("pk")).values("n")))
+        .first()
+    )
+    return Reach(job.complete_from if job else None, walking(job), job.gaps or 0 if job else 0)

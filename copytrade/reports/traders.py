@@ -86,17 +86,22 @@ def reconciliation(trader: Trader, copies: Sequence[statistics.Copy]) -> Reconci
     """Compare the ledger with the exchange's own total; one query, for the reach of the ledger."""
     job = SyncJob.objects.filter(account_id=trader.account_id, kind=SyncJob.Kind.HISTORY).first()
     ledger = total(copy.net for copy in copies)
-    walking = job is None or bool(job.cursor.get("back")) or not job.cursor.get("until")
+    return compared(trader, ledger, job.complete_from if job else None, walking(job))
+
+
+def walking(job: SyncJob | None) -> bool:
+    """Whether the first walk through the past is not over yet, by the account's history job."""
+    return job is None or bool(job.cursor.get("back")) or not job.cursor.get("until")
+
+
+def compared(
+    trader: Trader, ledger: Decimal, complete_from: datetime | None, under_way: bool
+) -> Reconciliation:
+    """The same from the ledger's net of all time."""
     exchange = trader.trace_total_profit
-    difference = None if exchange is None else exchange - ledger
-    return Reconciliation(
-        ledger,
-        exchange,
-        difference,
-        job.complete_from if job else None,
-        walking,
-        _words(difference, walking, trader),
-    )
+    difference = None if exchange is None else EXACT.subtract(exchange, ledger)
+    words = _words(difference, under_way, trader)
+    return Reconciliation(ledger, exchange, difference, complete_from, under_way, words)
 
 
 def _words(difference: Decimal | None, walking: bool, trader: Trader) -> str:

@@ -6,24 +6,30 @@ Daily sums are never behind the ledger. Summaries may be, for the seconds until 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
+from typing import Any
 
 from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from copytrade.models import Account, PeriodSummary, Trader, User
+from copytrade.models import Account, Trader, User
 from copytrade.statistics import Summary, from_parts, summarise
 
 from .counted import FIGURES
+from .details import loaded
 from .kept import capital_of, parts, returns
 from .periods import PERIODS
 
 _TOTALS = ", ".join(f"coalesce(sum(d.{name}), 0)" for name in FIGURES)
+
+_SUMMARIES = """
+SELECT s.trader_id, s.closed_copies, s.net, s.net_before, s.figures, s.spark, s.computed_at
+FROM copytrade_periodsummary s WHERE s.trader_id = ANY(%s) AND s.period = %s"""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,26 @@ class DayRow(Totals):
     day: date
 
 
+SUMMARY = "s.closed_copies, s.net, s.net_before, s.figures, s.spark, s.computed_at"
+
+
+@dataclass(frozen=True)
+class KeptSummary:
+    """What a page needs of a PeriodSummary, `figures` and `spark` unread."""
+
+    closed_copies: int
+    net: Decimal
+    net_before: Decimal
+    figures: str
+    spark: str
+    computed_at: datetime
+
+
+def kept_summary(row: Sequence[Any]) -> tuple[KeptSummary | None, Sequence[Any]]:
+    """The columns of SUMMARY, None where there is no row, and those behind them."""
+    return (None if row[0] is None else KeptSummary(*row[:6])), row[6:]
+
+
 @dataclass(frozen=True)
 class PeriodRow:
     """One trader in one period. `summary` is worked out when asked for: a page that sorts by net needs none.
@@ -61,13 +87,17 @@ class PeriodRow:
 
     trader: Trader
     period: str
-    kept: PeriodSummary | None
+    kept: KeptSummary | None
     now: datetime
 
     @property
     def stale(self) -> bool:
         """A result changed since the summary was made, or a day began."""
         return self.kept is None or self.trader.summaries_stale_since is not None
+
+    @property
+    def computed_at(self) -> datetime | None:
+        return None if self.kept is None else self.kept.computed_at
 
     @property
     def net(self) -> Decimal:
@@ -80,7 +110,7 @@ class PeriodRow:
     @cached_property
     def spark(self) -> list[Decimal]:
         """Cumulative net, at most 40 points, oldest first."""
-        return [Decimal(0)] if self.kept is None else [Decimal(point) for point in self.kept.spark]
+        return [Decimal(0)] if self.kept is None else [Decimal(point) for point in loaded(self.kept.spark)]
 
     @cached_property
     def summary(self) -> Summary:
@@ -91,14 +121,15 @@ class PeriodRow:
         total = self.trader.trace_total_profit if PERIODS[self.period] is None else None
         if self.kept is None:
             return summarise([], capital=capital, capital_label=label, now=self.now, reported_total=total)
+        figures = loaded(self.kept.figures)
         return from_parts(
-            parts(self.kept.figures),
+            parts(figures),
             capital=capital,
             capital_label=label,
             now=self.now,
             net_before=self.kept.net_before,
             reported_total=total,
-            returns=returns(self.kept.figures),
+            returns=returns(figures),
         )
 
 
@@ -109,10 +140,9 @@ def period_rows(traders: QuerySet[Trader], period: str, now: datetime | None = N
     """
     PERIODS[period]
     now, found = now or timezone.now(), list(traders)
-    kept = {
-        row.trader_id: row
-        for row in PeriodSummary.objects.filter(trader__in=[t.pk for t in found], period=period)
-    }
+    with connection.cursor() as cursor:
+        cursor.execute(_SUMMARIES, [[trader.pk for trader in found], period])
+        kept = {key: kept_summary(row)[0] for key, *row in cursor.fetchall()}
     return [PeriodRow(trader, period, kept.get(trader.pk), now) for trader in found]
 
 
@@ -154,6 +184,48 @@ def totals(accounts: Iterable[int], since: Mapping[str, date | None]) -> dict[st
             [names, [since[name] or date.min for name in names], list(accounts)],
         )
         return {name: Totals(*row) for name, *row in cursor.fetchall()}
+
+
+def closed_totals(
+    user: User,
+    account: int | None = None,
+    trader: int | None = None,
+    symbol: str = "",
+    since: date | None = None,
+    until: date | None = None,
+) -> Totals:
+    """The sums of a person's closed copies, narrowed to an account, a trader, a symbol, and days, both included.
+    One query."""
+    table = "copytrade_dayresult" if trader is not None or symbol else "copytrade_accountday"
+    narrowed = [
+        ("d.account_id = %s", account),
+        ("d.trader_id = %s", trader),
+        ("d.symbol = %s", symbol or None),
+    ]
+    narrowed += [("d.day >= %s", since), ("d.day <= %s", until)]
+    asked = [(words, value) for words, value in narrowed if value is not None]
+    where = "".join(f" AND {words}" for words, _ in asked)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT {_TOTALS} FROM {table} d
+            WHERE d.account_id IN (SELECT id FROM copytrade_account WHERE owner_id = %s){where}""",
+            [user.pk, *(value for _, value in asked)],
+        )
+        return Totals(*cursor.fetchone())
+
+
+def symbols_of(user: User) -> list[str]:
+    """The symbols of a person's copies, closed (as last summed up) and open. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """WITH mine AS MATERIALIZED (SELECT id FROM copytrade_account WHERE owner_id = %s)
+            SELECT row ->> 0 AS symbol FROM copytrade_perioddetail d, jsonb_array_elements(d.breakdowns -> 'symbol') row
+            WHERE d.account_id IN (TABLE mine) AND d.period = 'all'
+            UNION SELECT symbol FROM copytrade_trackingorder WHERE account_id IN (TABLE mine) AND NOT closed
+            ORDER BY symbol""",
+            [user.pk],
+        )
+        return [symbol for (symbol,) in cursor.fetchall()]
 
 
 def account_series(

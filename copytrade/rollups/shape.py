@@ -1,23 +1,22 @@
 """The figures that hang on the order of copies, from columns: the same as statistics says, many times faster.
 
-The database hands over four columns in order of closing; everything here is a pass of C code over a column
-or one loop. Sums are exact: nothing is a float. The tests hold it against statistics.parts_of.
+The database hands over columns in order of closing; everything here is a pass of C code over a column or one
+loop. Money is whole numbers of its smallest part (10 ** -places), so that sums are exact: nothing is a float. The
+tests hold it against statistics.parts_of.
 """
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import accumulate, compress
-from operator import sub
-from sys import byteorder
+from operator import ne, sub
 
 from copytrade.statistics import Spread
-from copytrade.statistics.exact import EXACT, ZERO, ratio
+from copytrade.statistics.exact import EXACT, ratio
 from copytrade.statistics.exposure import spread
 
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)  # PostgreSQL's
@@ -27,27 +26,53 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True)
 class Columns:
-    """Closed copies by (close time, trackingNo); times in microseconds since EPOCH."""
+    """Closed copies by (close time, trackingNo); times in microseconds since EPOCH, money in 10 ** -places USDT.
+
+    `traits`: the side and the leverage of each (`sides` says what the sides are called), `keys`: our order keys.
+    """
 
     opened: Sequence[int]
     closed: Sequence[int]
-    net: Sequence[Decimal]
-    margin: Sequence[Decimal]
+    net: Sequence[int]
+    margin: Sequence[int]
+    places: int = 0
+    sides: Sequence[str] = ()
+    leverages: Sequence[int] = ()
+    keys: Sequence[int] = ()
 
     def place(self, since: datetime | None) -> int:
         """The first copy that closed at `since` or later."""
-        return 0 if since is None else bisect_left(self.closed, (since - EPOCH) // _MICROSECOND)
+        return 0 if since is None else bisect_left(self.closed, microseconds_of(since))
 
-    def tail(self, start: int) -> Columns:
-        """The copies from there on."""
-        if not start:
+    def part(self, start: int, end: int | None = None) -> Columns:
+        """The copies from there on, up to `end`."""
+        if not start and end is None:
             return self
-        return Columns(self.opened[start:], self.closed[start:], self.net[start:], self.margin[start:])
+        span = slice(start, end)
+        return Columns(
+            self.opened[span], self.closed[span], self.net[span], self.margin[span], self.places,
+            self.sides[span], self.leverages[span], self.keys[span],
+        )  # fmt: skip
+
+    def money(self, whole: int) -> Decimal:
+        return Decimal(self.text(whole))
+
+    def text(self, whole: int) -> str:
+        """A sum in USDT, without zeros at its end."""
+        if not self.places:
+            return str(whole)
+        digits = f"{abs(whole):0{self.places + 1}d}"
+        told = f"{digits[: -self.places]}.{digits[-self.places :]}".rstrip("0").rstrip(".")
+        return f"-{told}" if whole < 0 else told
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Names that statistics.Parts has too mean the same there."""
+    """Names that statistics.Parts has too mean the same there.
+
+    For pictures, in the columns' own units: `sums`, the running net; `below`, how far it is under its high point;
+    `held`; and the margin in use after each moment of `moments`.
+    """
 
     since: datetime | None
     until: datetime | None
@@ -63,30 +88,31 @@ class Shape:
     longest_win_streak: int
     longest_loss_streak: int
     spark: list[Decimal]
-
-
-def columns(opened: bytes, closed: bytes, net: str, margin: str) -> Columns:
-    """Columns as the database strings them: times of 8 bytes, the highest first; numbers apart by commas."""
-    return Columns(_moments(opened), _moments(closed), _numbers(net), _numbers(margin))
+    sums: list[int] = field(repr=False)
+    below: list[int] = field(repr=False)
+    held: list[int] = field(repr=False)
+    moments: list[int] = field(repr=False)
+    in_use: list[int] = field(repr=False)
 
 
 def shape(copies: Columns) -> Shape:
     """Everything that hangs on the order of these copies."""
-    sums = list(accumulate(copies.net, EXACT.add))
+    money = copies.money
+    sums = list(accumulate(copies.net))
     held = list(map(sub, copies.closed, copies.opened))
     wins, losses = [net > 0 for net in copies.net], [net < 0 for net in copies.net]
     since = min(copies.opened, default=None)
-    current, peak_at, falls = _falls(sums)
-    peak_margin, covered = _exposure(copies, held)
+    below, peak_at, falls = _falls(sums)
+    moments, in_use, covered = _exposure(copies, held)
     length = copies.closed[-1] - since if since is not None else 0
     last_peak = since if peak_at is None else copies.closed[peak_at]
     return Shape(
         since=_maybe(since),
         until=_maybe(copies.closed[-1] if sums else None),
-        peak_margin=peak_margin,
-        max_drawdown=max((fall for _, fall in falls), default=ZERO),
-        falls=tuple(outer(falls)),
-        current_drawdown=current,
+        peak_margin=money(max(in_use, default=0)),
+        max_drawdown=money(max((fall for _, fall in falls), default=0)),
+        falls=tuple(outer([(money(peak), money(fall)) for peak, fall in falls])),
+        current_drawdown=money(below[-1] if below else 0),
         last_peak=_maybe(last_peak),
         holding=spread(held),
         holding_winners=spread(compress(held, wins)),
@@ -94,8 +120,21 @@ def shape(copies: Columns) -> Shape:
         time_in_market=ratio(covered, length) if length > 0 else None,
         longest_win_streak=_longest_run(wins),
         longest_loss_streak=_longest_run(losses),
-        spark=spark(sums),
+        spark=[money(point) for point in spark(sums)],
+        sums=sums,
+        below=below,
+        held=held,
+        moments=moments,
+        in_use=in_use,
     )
+
+
+def deepest_fall(copies: Columns) -> Decimal:
+    """The max drawdown alone."""
+    sums = list(accumulate(copies.net))
+    peaks = accumulate(sums, max, initial=0)
+    next(peaks)
+    return copies.money(max(map(sub, peaks, sums), default=0))
 
 
 def outer(falls: Sequence[tuple[Decimal, Decimal]]) -> list[tuple[Decimal, Decimal]]:
@@ -111,53 +150,54 @@ def outer(falls: Sequence[tuple[Decimal, Decimal]]) -> list[tuple[Decimal, Decim
     return kept
 
 
-def spark(sums: Sequence[Decimal], points: int = SPARK_POINTS) -> list[Decimal]:
+def spark(sums: Sequence[int], points: int = SPARK_POINTS) -> list[int]:
     """The running total from 0 at evenly chosen copies; the last one is always among them."""
     if len(sums) < points:
-        return [ZERO, *sums]
+        return [0, *sums]
     places = (round(place * len(sums) / (points - 1)) for place in range(points))
-    return [sums[place - 1] if place else ZERO for place in places]
+    return [sums[place - 1] if place else 0 for place in places]
 
 
-def _falls(sums: Sequence[Decimal]) -> tuple[Decimal, int | None, list[tuple[Decimal, Decimal]]]:
-    """How far below the high point now, the last copy at it, and each new deepest fall with its high point."""
-    peaks = list(accumulate(sums, max, initial=ZERO))[1:]
-    below = list(map(EXACT.subtract, peaks, sums))
-    deepest: list[Decimal] = list(accumulate(below, max))
-    found: dict[Decimal, Decimal] = {}
-    last = ZERO
-    for place, fall in enumerate(deepest):
-        if fall is not last:
-            last = fall
-            if fall:
-                found[peaks[place]] = fall
+def _falls(sums: Sequence[int]) -> tuple[list[int], int | None, list[tuple[int, int]]]:
+    """How far below its high point it is at each copy, the last copy at it, and each new deepest fall with its
+    high point."""
+    peaks = list(accumulate(sums, max, initial=0))[1:]
+    below = list(map(sub, peaks, sums))
+    deepest = [0, *accumulate(below, max)]
+    found: dict[int, int] = {}
+    for place in compress(range(len(sums)), map(ne, deepest, deepest[1:])):
+        found[peaks[place]] = below[place]
     at = next((place for place in range(len(below) - 1, -1, -1) if not below[place]), None)
-    return (below[-1] if below else ZERO), at, list(found.items())
+    return below, at, list(found.items())
 
 
-def _exposure(copies: Columns, held: Sequence[int]) -> tuple[Decimal, int]:
-    """(peak margin, microseconds with at least one copy open). See statistics.exposure, which says why a
-    copy that closed in the moment it opened was never open."""
+def _exposure(copies: Columns, held: Sequence[int]) -> tuple[list[int], list[int], int]:
+    """(moments at which a copy opened or closed, the margin in use after each, microseconds with at least one copy
+    open). See statistics.exposure, which says why a copy that closed in the moment it opened was never open."""
     opened, closed, margin = copies.opened, copies.closed, copies.margin
     if held and min(held) <= 0:
         timely = [span > 0 for span in held]
         opened, closed = list(compress(opened, timely)), list(compress(closed, timely))
         margin = list(compress(margin, timely))
-    at_work = peak = ZERO
-    gone, covered, until = 0, 0, -(2**63)
-    add, subtract = EXACT.add, EXACT.subtract
-    for place in sorted(range(len(opened)), key=opened.__getitem__):
-        start, end = opened[place], closed[place]
-        while closed[gone] <= start:
-            at_work = subtract(at_work, margin[gone])
-            gone += 1
-        at_work = add(at_work, margin[place])
-        if at_work > peak:
-            peak = at_work
-        if end > until:
-            covered += end - (start if start > until else until)
-            until = end
-    return peak, covered
+    if not opened:
+        return [], [], 0
+    order = sorted(range(len(opened)), key=opened.__getitem__)
+    starts = [opened[place] for place in order]
+    reached = list(accumulate((closed[place] for place in order), max))
+    idle = sum(start - end for start, end in zip(starts[1:], reached, strict=False) if start > end)
+    moments, in_use = _levels(
+        [*starts, *closed], [*map(margin.__getitem__, order), *(-one for one in margin)]
+    )
+    return moments, in_use, reached[-1] - starts[0] - idle
+
+
+def _levels(times: list[int], changes: list[int]) -> tuple[list[int], list[int]]:
+    """The running sum of changes after each moment of them. Two stretches in order are quick to sort."""
+    order = sorted(range(len(times)), key=times.__getitem__)
+    moments = [times[place] for place in order]
+    levels = list(accumulate(map(changes.__getitem__, order)))
+    last = [*map(ne, moments, moments[1:]), True]
+    return list(compress(moments, last)), list(compress(levels, last))
 
 
 def _longest_run(marks: Sequence[bool]) -> int:
@@ -172,21 +212,13 @@ def _turns_right(a: tuple[Decimal, Decimal], b: tuple[Decimal, Decimal], c: tupl
     return first < second
 
 
-def _moments(raw: bytes) -> list[int]:
-    found = array("q")
-    found.frombytes(raw)
-    if byteorder == "little":
-        found.byteswap()
-    return found.tolist()
-
-
-def _numbers(text: str) -> list[Decimal]:
-    return list(map(Decimal, text.split(","))) if text else []
-
-
 def _maybe(microseconds: int | None) -> datetime | None:
     return None if microseconds is None else moment(microseconds)
 
 
 def moment(microseconds: int) -> datetime:
     return EPOCH + timedelta(microseconds=microseconds)
+
+
+def microseconds_of(at: datetime) -> int:
+    return (at - EPOCH) // _MICROSECOND

@@ -17,36 +17,45 @@ from django.db import connection, transaction
 from django.db.models import DateTimeField, Func
 from django.utils import timezone
 
-from copytrade.models import PeriodSummary, Trader, User
+from copytrade.models import PeriodDetail, PeriodSummary, Trader, User
 from copytrade.statistics import MINIMUM_COPIES, MINIMUM_DAYS, Parts, Returns, returns_of
+from copytrade.statistics.costs import Support, support
 from copytrade.statistics.exact import ZERO, total
 from copytrade.statistics.parts import true_up_before
 from copytrade.statistics.summary import capital_base
 
-from .counted import COUNTS, MARGIN
-from .days import day_of, zone_of
+from . import details, fetch
+from .days import day_of, first_moment, zone_of
+from .details import Tally, stretches, tallies
 from .kept import capital_of, keep
 from .locks import SUMMARY_LOCK, roomy
 from .periods import PERIODS, first_day, since
-from .shape import Columns, Shape, columns, moment, shape
+from .shape import Columns, Shape, deepest_fall, moment, shape
+from .told import newest_fills
 
 TOGETHER = 20_000  # copies that are read at once; a trader with more is read alone
-_ORDER = 'o.close_time, o.tracking_no, o.open_time, o.symbol COLLATE "C", o.net_profit'
-_COLUMNS = f"""
-SELECT o.trader_id,
-    string_agg(timestamptz_send(o.open_time), ''::bytea ORDER BY {_ORDER}),
-    string_agg(timestamptz_send(o.close_time), ''::bytea ORDER BY {_ORDER}),
-    string_agg(o.net_profit::text, ',' ORDER BY {_ORDER}),
-    string_agg(({MARGIN})::text, ',' ORDER BY {_ORDER})
-FROM copytrade_trackingorder o WHERE o.trader_id = ANY(%s) AND {COUNTS} GROUP BY o.trader_id
-"""
 _DAYS = """
 SELECT d.trader_id, d.day, sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint,
-    sum(d.net), sum(d.gross), sum(d.won), sum(d.lost), sum(d.open_fees), sum(d.margin)
+    sum(d.net), sum(d.gross), sum(d.won), sum(d.lost), sum(d.open_fees), sum(d.margin), sum(d.close_fees),
+    sum(d.unestimated)::bigint
 FROM copytrade_dayresult d WHERE d.trader_id = ANY(%s) GROUP BY d.trader_id, d.day ORDER BY d.trader_id, d.day
 """
+# By symbol, in the stretches of time between the beginnings of the periods (`starts`, each trader's own, falling).
+_SYMBOLS = """
+SELECT d.trader_id, d.symbol, f.stretch, sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint, sum(d.net),
+    sum(d.won), sum(d.lost)
+FROM unnest(%s::bigint[], %s::date[]) AS t(id, today) JOIN copytrade_dayresult d ON d.trader_id = t.id
+CROSS JOIN LATERAL (SELECT count(*) AS stretch FROM unnest(%s::int[]) AS l(days) WHERE d.day <= t.today - l.days) f
+GROUP BY d.trader_id, d.symbol, f.stretch
+"""
+_DAY = timedelta(days=1)
+_LENGTHS = [days for days in PERIODS.values() if days is not None]
 _NOTHING = Columns((), (), (), ())
-_WRITTEN = ("as_of", "closed_copies", "net", "net_before", "figures", "spark", "computed_at")
+_SUMMARY = ("as_of", "closed_copies", "net", "net_before", "figures", "spark", "computed_at")
+_DETAIL = (
+    "as_of", "curve", "margin", "daily", "breakdowns", "scatter", "costs", "previous", "computed_at",
+)  # fmt: skip
+Made = tuple[PeriodSummary, PeriodDetail]
 
 
 class ClockTimestamp(Func):
@@ -70,6 +79,8 @@ class Day:
     lost: Decimal
     open_fees: Decimal
     margin: Decimal
+    close_fees: Decimal
+    unestimated: int
 
 
 def summarise(traders: Iterable[int], now: datetime | None = None) -> int:
@@ -135,7 +146,7 @@ def mark_rolled_over(now: datetime) -> int:
         return cursor.rowcount
 
 
-def _write(rows: dict[int, tuple[Trader, list[PeriodSummary]]]) -> int:
+def _write(rows: dict[int, tuple[Trader, list[Made]]]) -> int:
     """Store the rows of each trader whose mark still stands, and clear the marks that have not moved."""
     with transaction.atomic():
         marks = dict(
@@ -145,45 +156,66 @@ def _write(rows: dict[int, tuple[Trader, list[PeriodSummary]]]) -> int:
             .values_list("pk", "summaries_stale_since")
         )
         standing = [key for key, mark in marks.items() if mark is not None]
-        PeriodSummary.objects.bulk_create(
-            [row for key in standing for row in rows[key][1]],
-            update_conflicts=True,
-            unique_fields=["trader", "period"],
-            update_fields=["account", *_WRITTEN],
-        )
+        made = [pair for key in standing for pair in rows[key][1]]
+        _store(PeriodSummary, [summary for summary, _ in made], _SUMMARY)
+        _store(PeriodDetail, [detail for _, detail in made], _DETAIL)
         done = [key for key in standing if marks[key] == rows[key][0].summaries_stale_since]
         Trader.objects.filter(pk__in=done).update(summaries_stale_since=None)
     return len(standing)
 
 
-def _made(chunk: Sequence[int], now: datetime) -> Iterator[tuple[Trader, Iterator[PeriodSummary]]]:
+def _store(model: type[PeriodSummary] | type[PeriodDetail], rows: list, names: Sequence[str]) -> None:
+    model._default_manager.bulk_create(
+        rows, update_conflicts=True, unique_fields=["trader", "period"], update_fields=["account", *names]
+    )
+
+
+def _made(chunk: Sequence[int], now: datetime) -> Iterator[tuple[Trader, Iterator[Made]]]:
     """The summaries of the traders of a chunk, each trader as read with them."""
     traders = Trader.objects.filter(pk__in=chunk).select_related("account__owner").in_bulk()
+    zones = {key: zone_of(trader.account.owner) for key, trader in traders.items()}
     days = day_sums(chunk)
+    symbols = _symbols({key: now.astimezone(zone).date() for key, zone in zones.items()})
+    told = newest_fills(chunk)
     sizes = {key: sum(day.n for day in days.get(key, ())) for key in traders}
     for batch in _batches(sizes):
-        found = _columns(batch)
+        found = fetch.columns(batch)
         for key in batch:
-            trader = traders[key]
-            zone = zone_of(trader.account.owner)
-            yield trader, _rows(trader, found.pop(key, _NOTHING), days.get(key, []), zone, now)
+            sums = Sums(days.get(key, []), symbols.get(key, {}), support(told.get(key, ())))
+            yield traders[key], _rows(traders[key], found.pop(key, _NOTHING), sums, zones[key], now)
 
 
-def _rows(
-    trader: Trader, copies: Columns, days: Sequence[Day], zone: tzinfo, now: datetime
-) -> Iterator[PeriodSummary]:
+@dataclass(frozen=True)
+class Sums:
+    """What is known of a trader without his copies in order: by day, by (stretch, symbol), and of realizedPnl."""
+
+    days: Sequence[Day]
+    symbols: dict[tuple[int, str], Tally]
+    support: Support
+
+    def between(self, first: date | None, last: date) -> list[Day]:
+        return [day for day in self.days if (first is None or day.day >= first) and day.day <= last]
+
+
+def _rows(trader: Trader, copies: Columns, sums: Sums, zone: tzinfo, now: datetime) -> Iterator[Made]:
     today = now.astimezone(zone).date()
     known: dict[int, Shape] = {}  # where all copies are of this year, its figures are those of all
-    for period in PERIODS:
-        start, first = copies.place(since(period, now, zone)), first_day(period, today)
+    starts = {period: copies.place(since(period, now, zone)) for period in PERIODS}
+    # Each copy is looked at once: a period is the stretches from its beginning on.
+    spans = stretches(sorted(starts.values()), len(copies.net))
+    traits = {start: tallies(copies.part(start, end)) for start, end in spans if start < end}
+    for stretch, period in enumerate(PERIODS):
+        start, first = starts[period], first_day(period, today)
+        shown = copies.part(start)
         if start not in known:
-            known[start] = shape(copies.tail(start))
+            known[start] = shape(shown)
         figures = known[start]
-        own = [day for day in days if first is None or day.day >= first]
-        before = total(day.net for day in days if first is not None and day.day < first)
-        series = _series(copies.tail(start), own, zone)
-        parts = _parts(copies.tail(start), figures, own, [net for _, net in series], now)
-        yield PeriodSummary(
+        own = sums.between(first, date.max)
+        before = total(day.net for day in sums.days if first is not None and day.day < first)
+        series = _series(shown, own, zone)
+        parts = _parts(shown, figures, own, [net for _, net in series], now)
+        own_symbols = ((symbol, tally) for (place, symbol), tally in sums.symbols.items() if place <= stretch)
+        summary = PeriodSummary(
             account_id=trader.account_id,
             trader=trader,
             period=period,
@@ -195,13 +227,60 @@ def _rows(
             spark=[str(point) for point in figures.spark],
             computed_at=now,
         )
+        yield (
+            summary,
+            PeriodDetail(
+                account_id=trader.account_id,
+                trader=trader,
+                period=period,
+                as_of=today,
+                curve=details.curve(shown, figures),
+                margin=details.margin(shown, figures),
+                daily=[[day.day.isoformat(), str(day.net)] for day in own],
+                breakdowns=details.breakdowns(
+                    details.added(tally for place, tally in traits.items() if place >= start),
+                    details.joined(own_symbols),
+                    {day.day: _tally(day) for day in own},
+                ),
+                scatter=details.scatter(shown, figures),
+                costs=details.kept_costs(own, sums.support if first is None else None),
+                previous=_previous(copies, sums, first, today, zone),
+                computed_at=now,
+            ),
+        )
+
+
+def _tally(day: Day) -> Tally:
+    return Tally(day.n, day.wins, day.losses, day.net, day.won, day.lost)
+
+
+def _previous(copies: Columns, sums: Sums, first: date | None, last: date, zone: tzinfo) -> dict:
+    """The figures of the period before, of the same length; {} where nothing closed in it."""
+    if first is None:
+        return {}
+    start, end = first - (last - first) - _DAY, first - _DAY
+    tally = details.summed(_tally(day) for day in sums.between(start, end))
+    if not tally.n:
+        return {}
+    places = copies.place(first_moment(start, zone)), copies.place(first_moment(first, zone))
+    return details.kept_previous(start, end, tally, deepest_fall(copies.part(*places)))
+
+
+def _symbols(todays: dict[int, date]) -> dict[int, dict[tuple[int, str], Tally]]:
+    """Trader key -> (stretch, symbol) -> results; stretch 0 is the shortest period. One query."""
+    found: dict[int, dict[tuple[int, str], Tally]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_SYMBOLS, [list(todays), list(todays.values()), _LENGTHS])
+        for key, symbol, stretch, *tally in cursor.fetchall():
+            found.setdefault(key, {})[stretch, symbol] = Tally(*tally)
+    return found
 
 
 def _parts(
     copies: Columns, figures: Shape, days: Sequence[Day], nets: Sequence[Decimal], now: datetime
 ) -> Parts:
     true_up = true_up_before(now)
-    recent = copies.net[copies.place(true_up) :]
+    recent = copies.part(copies.place(true_up)).net
     return Parts(
         closed_copies=len(copies.net),
         wins=sum(day.wins for day in days),
@@ -214,7 +293,7 @@ def _parts(
         margin_turned_over=total(day.margin for day in days),
         provisional_from=true_up,
         provisional_copies=len(recent),
-        provisional_net=total(recent),
+        provisional_net=copies.money(sum(recent)),
         days=len(nets),
         best_day=max(nets, default=None),
         worst_day=min(nets, default=None),
@@ -263,12 +342,6 @@ def day_sums(traders: Sequence[int]) -> dict[int, list[Day]]:
         for key, *day in cursor.fetchall():
             found.setdefault(key, []).append(Day(*day))
     return found
-
-
-def _columns(traders: Sequence[int]) -> dict[int, Columns]:
-    with connection.cursor() as cursor:
-        cursor.execute(_COLUMNS, [list(traders)])
-        return {key: columns(bytes(opened), bytes(closed), *rest) for key, opened, closed, *rest in cursor}
 
 
 def _batches(sizes: dict[int, int]) -> Iterator[list[int]]:

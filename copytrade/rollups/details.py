@@ -1,0 +1,238 @@
+"""What a trader's page draws of a period, from columns, and how it is kept: exact, as text."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+from copytrade.statistics import BREAKDOWNS, Row, costs
+from copytrade.statistics.breakdowns import HELD_LONGEST, HOLDING_BANDS, WEEKDAYS, leverage_band
+from copytrade.statistics.exact import EXACT, HOUR, ZERO, ratio, ratio_or_none, total
+
+from .shape import Columns, Shape, moment
+from .thin import cloud, places
+
+_HELD = [end // timedelta(microseconds=1) for end, _ in HOLDING_BANDS]
+_HOLDING = [*(label for _, label in HOLDING_BANDS), HELD_LONGEST]
+_WIDTH = len(_HOLDING)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Results of some copies: how many, how many above and below 0, and their sums (`lost` above 0)."""
+
+    n: int = 0
+    wins: int = 0
+    losses: int = 0
+    net: Decimal = ZERO
+    won: Decimal = ZERO
+    lost: Decimal = ZERO
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.n + other.n,
+            self.wins + other.wins,
+            self.losses + other.losses,
+            EXACT.add(self.net, other.net),
+            EXACT.add(self.won, other.won),
+            EXACT.add(self.lost, other.lost),
+        )
+
+
+# By (side, leverage, holding band), and by symbol or weekday.
+Tallies = dict[tuple[str, int, int], Tally]
+
+
+def tallies(copies: Columns) -> Tallies:
+    """Results by side, leverage and holding band."""
+    found: dict[tuple[str, int, int], list[int]] = {}
+    for side, leverage, opened, closed, net in zip(
+        copies.sides, copies.leverages, copies.opened, copies.closed, copies.net, strict=True
+    ):
+        key = side, leverage, bisect_right(_HELD, closed - opened)
+        if key in found:
+            found[key].append(net)
+        else:
+            found[key] = [net]
+    return {key: _tally(copies, nets) for key, nets in found.items()}
+
+
+def _tally(copies: Columns, nets: Sequence[int]) -> Tally:
+    wins, losses = [net for net in nets if net > 0], [net for net in nets if net < 0]
+    won, lost = sum(wins), -sum(losses)
+    money = copies.money
+    return Tally(len(nets), len(wins), len(losses), money(won - lost), money(won), money(lost))
+
+
+def summed(parts: Iterable[Tally]) -> Tally:
+    return sum(parts, Tally())
+
+
+def added(parts: Iterable[Mapping]) -> dict:
+    """Tallies of several stretches of time together."""
+    found: dict = {}
+    for part in parts:
+        for key, tally in part.items():
+            found[key] = found[key] + tally if key in found else tally
+    return found
+
+
+def breakdowns(by_trait: Tallies, by_symbol: Mapping[str, Tally], by_day: Mapping[date, Tally]) -> dict:
+    """{by: rows}, each row kept as [key, n, wins, losses, net, won, lost]."""
+    parted = {
+        "symbol": by_symbol,
+        "side": joined((side, tally) for (side, _, _), tally in by_trait.items()),
+        "weekday": joined((WEEKDAYS[day.weekday()], tally) for day, tally in by_day.items()),
+        "leverage": joined((leverage_band(lev), tally) for (_, lev, _), tally in by_trait.items()),
+        "holding": joined((_HOLDING[band], tally) for (_, _, band), tally in by_trait.items()),
+    }
+    return {name: [_kept_tally(key, tally) for key, tally in rows.items()] for name, rows in parted.items()}
+
+
+def joined(parts: Iterable[tuple[str, Tally]]) -> dict[str, Tally]:
+    """The tallies of each key together."""
+    found: dict[str, Tally] = {}
+    for key, tally in parts:
+        found[key] = found[key] + tally if key in found else tally
+    return found
+
+
+def _kept_tally(key: str, tally: Tally) -> list:
+    return [key, tally.n, tally.wins, tally.losses, str(tally.net), str(tally.won), str(tally.lost)]
+
+
+def read_breakdowns(kept: Mapping[str, list]) -> dict[str, list[Row]]:
+    """The rows as statistics.breakdown gives them, in its order."""
+    return {name: _ordered(name, [_row(*row) for row in kept.get(name, [])]) for name in BREAKDOWNS}
+
+
+def _row(key: str, n: int, wins: int, losses: int, net: str, won: str, lost: str) -> Row:
+    return Row(
+        key=key,
+        n=n,
+        net=Decimal(net),
+        win_rate=ratio_or_none(wins, wins + losses),
+        profit_factor=ratio_or_none(Decimal(won), Decimal(lost)),
+        reason="" if losses else "no losses" if wins else "only break-even copies",
+    )
+
+
+def _ordered(name: str, rows: list[Row]) -> list[Row]:
+    order = BREAKDOWNS[name]
+    if order is None:
+        return sorted(rows, key=lambda row: (-row.net, row.key))
+    place = {key: index for index, key in enumerate(order)}
+    return sorted(rows, key=lambda row: (place.get(row.key, len(place)), row.key))
+
+
+def curve(copies: Columns, figures: Shape) -> list:
+    text = copies.text
+    return [
+        [copies.closed[place], text(figures.sums[place]), text(figures.below[place])]
+        for place in places(copies.closed, figures.sums, figures.below)
+    ]
+
+
+def margin(copies: Columns, figures: Shape) -> list:
+    chosen = places(figures.moments, figures.in_use, [])
+    return [[figures.moments[place], copies.text(figures.in_use[place])] for place in chosen]
+
+
+def scatter(copies: Columns, figures: Shape) -> list:
+    chosen = cloud(copies.net, figures.held)
+    return [[figures.held[place], copies.text(copies.net[place]), copies.keys[place]] for place in chosen]
+
+
+def loaded(column: Any) -> Any:
+    """A JSON column as a bare cursor gives it: text under Django, which has its own reader of it."""
+    return json.loads(column) if isinstance(column, str | bytes) else column
+
+
+def read_curve(kept: list) -> list[tuple[datetime, Decimal, Decimal]]:
+    return [(moment(at), Decimal(net), Decimal(below)) for at, net, below in kept]
+
+
+def read_margin(kept: list) -> list[tuple[datetime, Decimal]]:
+    return [(moment(at), Decimal(in_use)) for at, in_use in kept]
+
+
+def read_scatter(kept: list) -> list[tuple[Decimal, Decimal, int]]:
+    return [(ratio(held, HOUR), Decimal(net), key) for held, net, key in kept]
+
+
+def read_daily(kept: list) -> dict[date, Decimal]:
+    return {date.fromisoformat(day): Decimal(net) for day, net in kept}
+
+
+def stretches(starts: Sequence[int], end: int) -> Iterator[tuple[int, int]]:
+    """From each start to the next, the last to `end`. Starts rise."""
+    return pairwise([*starts, end])
+
+
+def kept_previous(first: date, last: date, tally: Tally, drawdown: Decimal) -> dict:
+    return {
+        "days": [first.isoformat(), last.isoformat()],
+        "tally": _kept_tally("", tally)[1:],
+        "drawdown": str(drawdown),
+    }
+
+
+def read_previous(kept: Mapping) -> tuple[date, date, Tally, Decimal] | None:
+    """(first day, last day, results, max drawdown)."""
+    if not kept:
+        return None
+    first, last = map(date.fromisoformat, kept["days"])
+    n, wins, losses, *sums = kept["tally"]
+    return first, last, Tally(n, wins, losses, *map(Decimal, sums)), Decimal(kept["drawdown"])
+
+
+def kept_costs(days: Iterable, support: costs.Support | None) -> dict:
+    """`support`: of the trader's newest copies, kept with one period only."""
+    found: dict = {"months": kept_months(days)}
+    if support is not None:
+        found["support"] = [support.copies, support.agreeing]
+    return found
+
+
+def read_support(kept: Iterable[list | None]) -> costs.Support:
+    """What all traders of an account tell together."""
+    return costs.joined(costs.Support(*one) for one in kept if one)
+
+
+def kept_months(days: Iterable) -> list:
+    """[month, gap, opening fees, estimated closing fees, unestimated] of daily sums, oldest first."""
+    found: dict[date, list] = {}
+    for day in days:
+        found.setdefault(day.day.replace(day=1), []).append(day)
+    return [
+        [
+            month.isoformat(),
+            str(EXACT.subtract(total(d.gross for d in own), total(d.net for d in own))),
+            str(total(d.open_fees for d in own)),
+            str(total(d.close_fees for d in own)),
+            sum(d.unestimated for d in own),
+        ]
+        for month, own in sorted(found.items())
+    ]
+
+
+def read_months(kept: list, decided: str | None) -> list[tuple[date, costs.Costs]]:
+    return [
+        (
+            date.fromisoformat(month),
+            costs.parts(Decimal(gap), Decimal(opening), Decimal(closing), unestimated, decided),
+        )
+        for month, gap, opening, closing, unestimated in kept
+    ]
+
+
+def read_costs(kept: list, decided: str | None) -> costs.Costs:
+    """All months together."""
+    gaps, opening, closing = (total(Decimal(row[place]) for row in kept) for place in (1, 2, 3))
+    return costs.parts(gaps, opening, closing, sum(row[4] for row in kept), decided)

@@ -1,0 +1,126 @@
+"""One trader's stored period with everything that his page draws: one query, however many copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from django.db import connection
+
+from copytrade.models import Trader
+from copytrade.statistics import Row
+from copytrade.statistics.costs import Costs, Support
+
+from . import details
+from .details import Tally
+from .periods import PERIODS
+from .read import SUMMARY, KeptSummary, PeriodRow, kept_summary
+
+_DETAIL = "d.curve, d.margin, d.daily, d.breakdowns, d.scatter, d.costs, d.previous"
+_PRESENT = "o.missing_since IS NULL AND o.lost_since IS NULL"
+# "all" holds what does not hang on the period: how much there is, since when, and what the account tells.
+_PAGE = f"""
+SELECT t.id, {SUMMARY}, {_DETAIL}, a.closed_copies, a.net, a.figures -> 'since',
+    (SELECT json_agg(x.costs -> 'support') FROM copytrade_perioddetail x
+        WHERE x.account_id = t.account_id AND x.period = 'all'),
+    o.n, o.margin, o.missing
+FROM copytrade_trader t
+LEFT JOIN copytrade_periodsummary s ON s.trader_id = t.id AND s.period = %s
+LEFT JOIN copytrade_perioddetail d ON d.trader_id = t.id AND d.period = %s
+LEFT JOIN copytrade_periodsummary a ON a.trader_id = t.id AND a.period = 'all'
+CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE {_PRESENT}) AS n,
+        coalesce(sum(o.open_margin_amount) FILTER (WHERE {_PRESENT}), 0) AS margin,
+        count(*) FILTER (WHERE o.missing_since IS NOT NULL AND o.lost_since IS NULL) AS missing
+    FROM copytrade_trackingorder o WHERE o.trader_id = t.id AND NOT o.closed
+) o
+WHERE t.id = ANY(%s)
+"""
+_NOTHING: tuple = ([], [], [], {}, [], {}, {})
+
+
+@dataclass(frozen=True)
+class PageRow(PeriodRow):
+    """A period as a trader's page shows it. Each picture is read when it is asked for. `all_*`: of the whole ledger."""
+
+    detail: Sequence[Any]
+    all_copies: int
+    all_net: Decimal
+    first_open: datetime | None
+    support: Support
+    open_count: int
+    open_margin: Decimal
+    missing: int
+
+    @cached_property
+    def curve(self) -> list[tuple[datetime, Decimal, Decimal]]:
+        return details.read_curve(self.detail[0])
+
+    @cached_property
+    def margin(self) -> list[tuple[datetime, Decimal]]:
+        return details.read_margin(self.detail[1])
+
+    @cached_property
+    def daily(self) -> dict[date, Decimal]:
+        """Of days with closed copies."""
+        return details.read_daily(self.detail[2])
+
+    @cached_property
+    def breakdowns(self) -> dict[str, list[Row]]:
+        return details.read_breakdowns(self.detail[3])
+
+    @cached_property
+    def scatter(self) -> list[tuple[Decimal, Decimal, int]]:
+        return details.read_scatter(self.detail[4])
+
+    @cached_property
+    def costs_by_month(self) -> list[tuple[date, Costs]]:
+        return details.read_months(self.detail[5].get("months", []), self.support.decided)
+
+    @cached_property
+    def costs(self) -> Costs:
+        return details.read_costs(self.detail[5].get("months", []), self.support.decided)
+
+    @cached_property
+    def previous(self) -> tuple[date, date, Tally, Decimal] | None:
+        return details.read_previous(self.detail[6])
+
+
+def page_rows(traders: Iterable[Trader], period: str, now: datetime) -> list[PageRow]:
+    """One for each of these traders, in their order. Raises KeyError for a period that is none."""
+    PERIODS[period]
+    found = list(traders)
+    with connection.cursor() as cursor:
+        cursor.execute(_PAGE, [period, period, [trader.pk for trader in found]])
+        rows = {row[0]: row[1:] for row in cursor.fetchall()}
+    return [_row(trader, period, now, rows[trader.pk]) for trader in found]
+
+
+def _row(trader: Trader, period: str, now: datetime, row: Sequence[Any]) -> PageRow:
+    kept: KeptSummary | None
+    kept, rest = kept_summary(row)
+    *detail, copies, net, since, support, count, margin, missing = rest
+    made = detail[0] is not None
+    return PageRow(
+        trader=trader,
+        period=period,
+        kept=kept,
+        now=now,
+        detail=[details.loaded(column) for column in detail] if made else _NOTHING,
+        all_copies=copies or 0,
+        all_net=Decimal(0) if net is None else net,
+        first_open=_moment(since),
+        support=details.read_support(details.loaded(support) or []),
+        open_count=count,
+        open_margin=margin,
+        missing=missing,
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    told = details.loaded(text)
+    return told and datetime.fromisoformat(told)
