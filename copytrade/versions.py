@@ -90,12 +90,17 @@ def known(trader: Trader, items: list[dict], copy_enable: bool | None) -> Settin
 
 
 def seen_again(found: Sequence[SettingsVersion]) -> None:
-    """Note that these versions were read again, for those that nobody noted lately. At most two statements."""
+    """Note that these versions were read again, for those that nobody noted lately. A few statements, or none."""
     now = timezone.now()
     late = [one for one in found if not timedelta() <= now - one.last_seen_at <= NOTED_EVERY]
-    if late:
+    if not late:
+        return
+    with transaction.atomic():
+        traders = Trader.objects.filter(pk__in=[one.trader_id for one in late])
+        # In the order of their keys, as whoever writes several does.
+        list(traders.select_for_update(no_key=True).order_by("pk").values_list("pk"))
         SettingsVersion.objects.filter(pk__in=[one.pk for one in late]).update(last_seen_at=now)
-        Trader.objects.filter(pk__in=[one.trader_id for one in late]).update(settings_read_at=now)
+        traders.update(settings_read_at=now)
 
 
 def read_at(trader: Trader) -> datetime | None:

@@ -23,6 +23,7 @@ _NAMES = ", ".join(FIGURES)
 
 # One statement: the sums of the touched days, those that differ written, emptied ones removed, and each trader
 # whose orders were touched marked, with a moment that moves at every touch (summarise() relies on it).
+# Traders are locked in the order of their keys, here as everywhere: nobody waits in a circle.
 # LATERAL, so that each day is a walk of its own over an index, however the planner guesses.
 _REFRESH = f"""
 WITH days AS (
@@ -42,7 +43,9 @@ WITH days AS (
         SELECT d.id FROM kept d LEFT JOIN fresh f USING (trader_id, day, symbol) WHERE f.n IS NULL
     )
 ), marked AS (
-    UPDATE copytrade_trader SET summaries_stale_since = clock_timestamp() WHERE id = ANY(%s)
+    UPDATE copytrade_trader SET summaries_stale_since = clock_timestamp() WHERE id IN (
+        SELECT id FROM copytrade_trader WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE
+    )
 )
 INSERT INTO copytrade_dayresult (account_id, trader_id, day, symbol, {_NAMES})
 SELECT %s, trader_id, day, symbol, {_FRESH} FROM fresh f LEFT JOIN kept d USING (trader_id, day, symbol)

@@ -51,8 +51,9 @@ _REMAKE = f"""{_DIFFERING}, emptied AS (
     SELECT %s, trader_id, day, symbol, {_NAMES} FROM differing WHERE n IS NOT NULL
     ON CONFLICT (trader_id, day, symbol) DO UPDATE SET {_SET}
 ), marked AS (
-    UPDATE copytrade_trader SET summaries_stale_since = clock_timestamp()
-    WHERE id IN (SELECT trader_id FROM differing)
+    UPDATE copytrade_trader SET summaries_stale_since = clock_timestamp() WHERE id IN (
+        SELECT id FROM copytrade_trader WHERE id IN (SELECT trader_id FROM differing) ORDER BY id FOR NO KEY UPDATE
+    )
 )
 {_SHOWN}"""
 
@@ -73,8 +74,10 @@ def rebuild(account: Account) -> Differences:
     """
     with transaction.atomic():
         alone_with_ledger(account.pk)
+        traders = Trader.objects.filter(account=account)
+        list(traders.select_for_update(no_key=True).order_by("pk").values_list("pk"))
         found = _remake(account)
-        Trader.objects.filter(account=account).update(summaries_stale_since=ClockTimestamp())
+        traders.update(summaries_stale_since=ClockTimestamp())
     return found
 
 

@@ -71,11 +71,11 @@ def is_due(works: Mapping[str, Work]) -> bool:
 
 
 def run_due(works: Mapping[str, Work]) -> list[str]:
-    """Do what is due, one after the other; the names. An error is raised after its chore was pushed ahead with a
-    pause that grows; what else is due then is for the next worker."""
+    """Do what is due, one after the other and each once; the names. An error is raised after its chore was pushed
+    ahead with a pause that grows; what else is due then, or due again by now, is for the next worker."""
     Chore.objects.bulk_create([Chore(name=name, due_at=Now()) for name in works], ignore_conflicts=True)
     done: list[str] = []
-    while (taken := _claim(works)) is not None:
+    while (taken := _claim({name: work for name, work in works.items() if name not in done})) is not None:
         name, token = taken
         mine = Chore.objects.filter(name=name, lease_token=token)
         period = works[name].period

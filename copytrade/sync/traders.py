@@ -40,7 +40,7 @@ def read(reading: Reading) -> None:
         return
     with reading.fenced():
         ledger.alone_with(reading.account)
-        known = _known(reading)
+        known = _known(reading, locked=True)
         joined = [_take(reading, known.get(uid), record) for uid, record in present.items()]
         left = _left(reading, known, present)
         for trader in left:
@@ -54,8 +54,12 @@ def read(reading: Reading) -> None:
         make_due(reading.account, SyncJob.Kind.HISTORY)
 
 
-def _known(reading: Reading) -> dict[int, Trader]:
-    return {trader.trader_id: trader for trader in Trader.objects.filter(account=reading.account)}
+def _known(reading: Reading, *, locked: bool = False) -> dict[int, Trader]:
+    """By UID. `locked`: to the end of the transaction, in the order of their keys, as whoever writes several does."""
+    rows = Trader.objects.filter(account=reading.account).order_by("pk")
+    if locked:
+        rows = rows.select_for_update(no_key=True)
+    return {trader.trader_id: trader for trader in rows}
 
 
 def _left(reading: Reading, known: dict[int, Trader], present: dict[int, CopiedTrader]) -> list[Trader]:

@@ -93,6 +93,19 @@ def test_a_clock_that_was_set_back_holds_no_chore_up(db) -> None:
     assert Chore.objects.get().due_at < timezone.now() + timedelta(seconds=11)
 
 
+def test_a_chore_that_is_due_again_at_once_keeps_no_worker_for_ever(db) -> None:
+    write, count = Done(), Done()
+
+    def slow() -> None:
+        write()
+        assert write.times < 5, "it is done over and over by the same worker"
+        Chore.objects.update(due_at=ago(60))
+
+    works = {"write": Work(slow, every=0.001), "count": Work(count, every=0.001)}
+    assert sorted(chores.run_due(works)) == ["count", "write"]
+    assert (write.times, count.times) == (1, 1)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_many_workers_one_does_it() -> None:
     lock, start, done = threading.Lock(), threading.Barrier(5), []
