@@ -220,8 +220,7 @@ class Worker:
         desk, rng = self.desk, self.desk.rng
         ticket, waited = str(next(desk.tickets)), 0
         while True:
-            pool = desk.pool
-            wait, at = pool.begin(ticket, WEIGHT, SHARE, slow=True)
+            wait, at = desk.pool.begin(ticket, WEIGHT, SHARE, slow=True)
             if wait == 0:
                 break
             if waited + wait > PATIENCE:
@@ -236,13 +235,13 @@ class Worker:
                 yield rng.randrange(5 * MINUTE)  # the machine stood still
         except RateLimited as error:
             if "429 is not heeded" not in desk.bugs:
-                pool.block(error.retry_after)
-            pool.learn([], ticket, at)
+                desk.pool.block(error.retry_after)
+            desk.pool.learn([], ticket, at)
             raise
         except (ExchangeError, ArithmeticError):
-            pool.learn([], ticket, at)
+            desk.pool.learn([], ticket, at)
             raise
-        pool.learn(told, ticket, at)
+        desk.pool.learn(told, ticket, at)
         desk.answered()
         return answer
 
