@@ -91,9 +91,10 @@ def summarise(traders: Iterable[int], now: datetime | None = None) -> int:
     """
     keys, now = sorted(set(traders)), now or timezone.now()
     # Somebody else's newer result is told by a mark that is gone, so there has to be one.
-    Trader.objects.filter(pk__in=keys, summaries_stale_since=None).update(
-        summaries_stale_since=ClockTimestamp()
-    )
+    with transaction.atomic():
+        unmarked = Trader.objects.filter(pk__in=keys, summaries_stale_since=None)
+        waited_for = list(unmarked.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
+        Trader.objects.filter(pk__in=waited_for).update(summaries_stale_since=ClockTimestamp())
     written = 0
     for chunk in _chunks(keys):
         with _one_moment():
@@ -130,17 +131,21 @@ def summarise_stale(limit: int = 200, now: datetime | None = None) -> int:
 
 def mark_rolled_over(now: datetime) -> int:
     """Mark the traders whose summaries end before today (the owner's midnight has passed), were made before
-    the last true-up, or were never made; how many. One query for all people of the desk, and one for zones."""
+    the last true-up, or were never made; how many. One query for all people of the desk, and one for zones.
+
+    One that somebody writes to at this moment is passed over: the next look finds it."""
     zones = list(User.objects.filter(accounts__isnull=False).values_list("zone", flat=True).distinct())
     todays = [now.astimezone(zone_of(User(zone=zone))).date() for zone in zones]
     with connection.cursor() as cursor:
         cursor.execute(
-            """UPDATE copytrade_trader t SET summaries_stale_since = clock_timestamp()
-            FROM copytrade_account a, copytrade_user u, unnest(%s::text[], %s::date[]) AS z(zone, today)
-            WHERE t.summaries_stale_since IS NULL AND a.id = t.account_id AND u.id = a.owner_id
-                AND z.zone = u.zone AND NOT EXISTS (
+            """UPDATE copytrade_trader SET summaries_stale_since = clock_timestamp() WHERE id IN (
+                SELECT t.id FROM copytrade_trader t JOIN copytrade_account a ON a.id = t.account_id
+                JOIN copytrade_user u ON u.id = a.owner_id
+                JOIN unnest(%s::text[], %s::date[]) AS z(zone, today) ON z.zone = u.zone
+                WHERE t.summaries_stale_since IS NULL AND NOT EXISTS (
                     SELECT FROM copytrade_periodsummary s WHERE s.trader_id = t.id AND s.period = 'all'
-                        AND s.as_of >= z.today AND s.computed_at >= %s)""",
+                        AND s.as_of >= z.today AND s.computed_at >= %s)
+                ORDER BY t.id FOR NO KEY UPDATE OF t SKIP LOCKED)""",
             [zones, todays, true_up_before(now)],
         )
         return cursor.rowcount

@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from copytrade import rollups, versions
 from copytrade.exchange.records import CopiedTrader
 from copytrade.models import Account, SettingsVersion, TrackingOrder, Trader, User
+from copytrade.rollups import summaries
 from copytrade.sync import leases, run, traders
 from copytrade.sync.reading import Reading
 
@@ -51,8 +52,12 @@ def _settings_seen_again(account: Account) -> None:
     versions.seen_again(list(SettingsVersion.objects.order_by("-pk")))
 
 
+def _summaries(account: Account) -> None:
+    rollups.summarise(account.traders.values_list("pk", flat=True))
+
+
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("write", [_ledger, _change_of_zone, _balances, _settings_seen_again])
+@pytest.mark.parametrize("write", [_ledger, _change_of_zone, _balances, _settings_seen_again, _summaries])
 def test_traders_are_locked_in_the_order_of_their_keys(write: Callable[[Account], None]) -> None:
     owner = User.objects.create_user("owner")
     account = Account.objects.create(owner=owner, label="A", venue="sandbox")
@@ -77,6 +82,25 @@ def test_traders_are_locked_in_the_order_of_their_keys(write: Callable[[Account]
         thread.join(PATIENCE)
     assert not thread.is_alive()
     assert free == set(), "it waits for the last one, and holds those before it"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_at_midnight_nobody_waits_for_a_trader_who_is_being_written() -> None:
+    owner = User.objects.create_user("owner")
+    account = Account.objects.create(owner=owner, label="A", venue="sandbox")
+    found = [Trader.objects.create(account=account, trader_id=uid) for uid in (1, 2, 3)]
+    marked: list[int] = []
+
+    def mark(account: Account) -> None:
+        marked.append(summaries.mark_rolled_over(AT))
+
+    thread = threading.Thread(target=_on_its_own_connection, args=(mark, account))
+    with transaction.atomic():
+        Trader.objects.select_for_update(no_key=True).get(pk=found[0].pk)
+        thread.start()
+        thread.join(PATIENCE)
+        assert marked == [2]
+    assert summaries.mark_rolled_over(AT) == 1, "the next look finds the one that was passed over"
 
 
 def _on_its_own_connection(write: Callable[[Account], None], account: Account) -> None:
