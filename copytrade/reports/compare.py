@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from decimal import Decimal
+from itertools import combinations
 
 from django.utils import timezone
 
 from copytrade.models import Trader
 from copytrade.rollups import PERIODS
 from copytrade.rollups.periods import since
-from copytrade.statistics import Summary
+from copytrade.statistics import Row, Summary
+from copytrade.statistics.correlation import Correlation, correlation
 from copytrade.statistics.exact import ZERO
 
 from .trader_page import trader_page
@@ -22,12 +24,43 @@ LEAST, MOST = 2, 4
 
 @dataclass(frozen=True)
 class Compared:
-    """One trader of a comparison. `curve`: (time, cumulative net, drawdown), from 0 where the axes begin."""
+    """One trader of a comparison. `curve`: (time, cumulative net, drawdown), from 0 where the axes begin. `daily` and
+    `symbols`: as on the trader's page."""
 
     trader: Trader
     summary: Summary
     curve: list[tuple[datetime, Decimal, Decimal]]
+    daily: list[tuple[date, Decimal]]
+    symbols: list[Row]
     stale: bool
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two of the traders, and whether they win and lose on the same days."""
+
+    one: Trader
+    other: Trader
+    correlation: Correlation
+
+    @property
+    def together(self) -> str:
+        """The correlation in words; "" where there is none."""
+        value = self.correlation.value
+        if value is None:
+            return ""
+        strength = "" if abs(value) >= Decimal("0.5") else "weakly "
+        if abs(value) < Decimal("0.2"):
+            return "hardly connected"
+        return strength + ("together" if value > 0 else "against each other")
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A symbol that more than one of them traded: a row a trader, in their order, None for one who did not."""
+
+    symbol: str
+    rows: list[Row | None]
 
 
 @dataclass(frozen=True)
@@ -40,6 +73,8 @@ class Comparison:
     end: datetime
     low: Decimal
     high: Decimal
+    pairs: list[Pair]
+    shared: list[Shared]
 
 
 def compare(
@@ -51,7 +86,7 @@ def compare(
         raise ValueError("Two to four different traders can be compared.")
     now, zone = now or timezone.now(), zone or timezone.get_current_timezone()
     found = [
-        Compared(page.trader, page.summary, page.curve, page.stale)
+        Compared(page.trader, page.summary, page.curve, page.daily, page.breakdowns["symbol"], page.stale)
         for page in (trader_page(trader, period, now, zone) for trader in traders)
     ]
     heights = [net for one in found for _, net, _ in one.curve]
@@ -64,4 +99,19 @@ def compare(
         now,
         min(heights, default=ZERO),
         max(heights, default=ZERO),
+        [
+            Pair(one.trader, other.trader, correlation(one.daily, other.daily))
+            for one, other in combinations(found, 2)
+        ],
+        _shared(found),
     )
+
+
+def _shared(found: Sequence[Compared]) -> list[Shared]:
+    """The symbols of more than one trader, the most traded first."""
+    rows = [{row.key: row for row in one.symbols if row.n} for one in found]
+    counts = {symbol: sum(symbol in own for own in rows) for own in rows for symbol in own}
+    shared = [
+        Shared(symbol, [own.get(symbol) for own in rows]) for symbol, count in counts.items() if count > 1
+    ]
+    return sorted(shared, key=lambda one: (-sum(row.n for row in one.rows if row), one.symbol))

@@ -11,6 +11,7 @@ from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from copytrade.models import TrackingOrder, Trader, User
+from copytrade.rollups.read import symbols_of
 
 ZERO = Decimal(0)
 GONE_SHOWN = 20
@@ -92,8 +93,7 @@ def choices(user: User) -> dict[str, list]:
     traders = list(
         Trader.objects.filter(account__owner=user).select_related("account").order_by("-copied", "name", "pk")
     )
-    symbols = orders_of(user).order_by("symbol").values_list("symbol", flat=True).distinct()
-    return {"traders": traders, "symbols": list(symbols)}
+    return {"traders": traders, "symbols": symbols_of(user)}
 
 
 def filtered(rows: QuerySet[TrackingOrder], filters: Filters) -> QuerySet[TrackingOrder]:
@@ -113,24 +113,33 @@ def open_overview(user: User, filters: Filters = NO_FILTERS, now: datetime | Non
     some have left it without a result."""
     now = now or timezone.now()
     rows = filtered(orders_of(user).filter(closed=False), filters)
-    present = (
-        rows.filter(missing_since=None, lost_since=None)
-        .select_related("trader__account")
-        .order_by(F("open_time").desc(nulls_last=True), "-tracking_no")
-    )
-    shown = [open_order(order, now) for order in present]
+    shown = [open_order(order, now) for order in open_rows(user, filters).select_related("trader__account")]
     gone = rows.exclude(missing_since=None, lost_since=None)
     counts = gone.aggregate(n=Count("pk"), lost=Count("pk", filter=Q(lost_since__isnull=False)))
+    left = _gone(gone) if counts["n"] else []
+    return overview_of(shown, counts["n"] - counts["lost"], counts["lost"], left)
+
+
+def overview_of(
+    shown: list[OpenOrder], missing: int = 0, lost: int = 0, gone: list[TrackingOrder] | None = None
+) -> OpenOverview:
+    """Open copies with their totals and groups."""
     total = Totals(len(shown), _sum(row.margin for row in shown), _sum(row.notional for row in shown))
     return OpenOverview(
         orders=shown,
         totals=total,
         by_trader=_grouped(shown, lambda row: row.trader, total.margin),
         by_symbol=_grouped(shown, lambda row: row.order.symbol, total.margin),
-        missing=counts["n"] - counts["lost"],
-        lost=counts["lost"],
-        gone=_gone(gone) if counts["n"] else [],
+        missing=missing,
+        lost=lost,
+        gone=gone or [],
     )
+
+
+def open_rows(user: User, filters: Filters = NO_FILTERS) -> QuerySet[TrackingOrder]:
+    """The copies that the exchange's open list held at its last reading, newest first."""
+    present = orders_of(user).filter(closed=False, missing_since=None, lost_since=None)
+    return filtered(present, filters).order_by(F("open_time").desc(nulls_last=True), "-tracking_no", "-pk")
 
 
 def _gone(rows: QuerySet[TrackingOrder]) -> list[TrackingOrder]:

@@ -9,22 +9,24 @@ from decimal import Decimal
 
 from django.utils import timezone
 
-from copytrade.models import Account, SettingsVersion, TrackingOrder, User
+from copytrade.models import Account, Alert, SettingsVersion, TrackingOrder, Trader, User
 from copytrade.rollups.days import first_moment
 from copytrade.rollups.periods import first_day
-from copytrade.rollups.read import DayNet, day_nets
+from copytrade.rollups.read import DayNet, PeriodRow, day_nets, of_user, period_rows
 from copytrade.statistics.exact import EXACT, ZERO, total
 from copytrade.statistics.parts import true_up_before
 
 from .freshness import Freshness, freshness
 from .history import NEWEST_FIRST
-from .orders import OpenOverview, open_overview, orders_of
+from .orders import OpenOverview, open_order, open_rows, orders_of, overview_of
 from .overlap import Overlap, overlaps
-from .traders import TraderRow, traders_table
+from .together import together
+from .traders import TraderRow
+from .visits import Since, since_last_visit
 from .zones import day_start, zone_of
 
 PERIODS = (("today", "Today", 1), ("week", "7 days", 7), ("month", "30 days", 30), ("all", "All", None))
-RECENT = 8
+RECENT, MOST_MARKS, MOST_ALERTS = 14, 100, 20
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,9 @@ class Overview:
 
     `equity`: (end of a day with closed copies, cumulative net from 0, drawdown). `daily`: every day of the period up
     to today, since the first close in the ledger. `first_day`: that of the first close. `overlaps`: the same symbol
-    and side open through several traders. `stale`: a result changed since the traders' figures were made; tiles,
-    equity and days are never behind.
+    and side open through several traders. `recent`: closed last, at most 14. `settings`: versions that were not there
+    at first, newest first, of the period and since the last visit. `alerts`: those that wait, newest first, at most
+    20. `stale`: a result changed since the traders' figures were made; tiles, equity and days are never behind.
     """
 
     period: str
@@ -59,48 +62,91 @@ class Overview:
     equity: list[tuple[datetime, Decimal, Decimal]]
     daily: list[tuple[date, Decimal]]
     first_day: date | None
+    recent: list[TrackingOrder]
+    settings: list[SettingsVersion]
+    alerts: list[Alert]
+    since: Since
     stale: bool
 
 
 def overview(
     user: User, period: str = "90", *, zone: tzinfo | None = None, now: datetime | None = None
 ) -> Overview:
-    """What the first page shows, in a fixed number of queries. Raises KeyError for a period that is none."""
+    """What the first page shows, in six queries. Raises KeyError for a period that is none."""
     now, zone = now or timezone.now(), zone or zone_of(user)
-    rows = traders_table(user, period, now)
-    accounts = list(Account.objects.filter(owner=user))
-    days = day_nets([account.pk for account in accounts])
-    open_now = open_overview(user, now=now)
     today = now.astimezone(zone).date()
-    shown = _of_period(days, first_day(period, today), today)
-    provisional = total(row.summary.provisional_net for row in rows)
+    begins = first_day(period, today)
+    kept, since = period_rows(of_user(user), period, now), since_last_visit(user, zone, now)
+    around = _around(user, {row.trader.pk: row.trader for row in kept}, begins, since.at, zone, now)
+    rows = _with_open(kept, around.open)
+    days = day_nets([account.pk for account in around.accounts])
+    shown = _of_period(days, begins, today)
     return Overview(
         period=period,
-        accounts=accounts,
-        tiles=tiles(days, provisional, zone, now),
-        open=open_now,
-        overlaps=overlaps(open_now.orders),
+        accounts=around.accounts,
+        tiles=tiles(days, total(row.summary.provisional_net for row in rows), zone, now),
+        open=around.open,
+        overlaps=overlaps(around.open.orders),
         freshness=freshness(user, now=now),
         traders=rows,
         equity=_equity(shown, zone, now),
-        daily=_daily(days, shown, first_day(period, today), today),
+        daily=_daily(days, shown, begins, today),
         first_day=days[0].day if days else None,
+        recent=around.recent,
+        settings=around.settings,
+        alerts=around.alerts,
+        since=since,
         stale=any(row.stale for row in rows),
     )
 
 
-def recent(user: User) -> list[TrackingOrder]:
-    """The copies that closed last, newest first. One query."""
-    rows = orders_of(user).filter(closed=True, close_time__isnull=False).select_related("trader", "account")
-    return list(rows.order_by(*NEWEST_FIRST)[:RECENT])
+@dataclass(frozen=True)
+class _Around:
+    accounts: list[Account]
+    open: OpenOverview
+    recent: list[TrackingOrder]
+    settings: list[SettingsVersion]
+    alerts: list[Alert]
 
 
-def changed_outside(user: User, since: datetime | None = None, limit: int = 20) -> list[SettingsVersion]:
-    """Settings that were changed outside the desk, newest first: marks on the time axis. One query."""
-    rows = SettingsVersion.objects.filter(trader__account__owner=user, author=SettingsVersion.Author.OUTSIDE)
-    if since is not None:
-        rows = rows.filter(first_seen_at__gte=since)
-    return list(rows.select_related("trader__account").order_by("-first_seen_at", "-id")[:limit])
+def _around(
+    user: User, traders: dict[int, Trader], begins: date | None, visit: datetime, zone: tzinfo, now: datetime
+) -> _Around:
+    """What a page shows of other tables than the sums: one query. `traders`: by our key."""
+    closed = orders_of(user).filter(closed=True, close_time__isnull=False).order_by(*NEWEST_FIRST)
+    versions = SettingsVersion.objects.filter(trader__account__owner=user)
+    versions = versions.exclude(author=SettingsVersion.Author.FIRST).order_by("-first_seen_at", "-id")
+    if begins is not None:
+        versions = versions.filter(first_seen_at__gte=min(first_moment(begins, zone), visit))
+    waiting = Alert.objects.filter(owner=user, read_at=None, resolved_at=None)
+    accounts, opened, recent, settings, alerts = together(
+        Account.objects.filter(owner=user),
+        open_rows(user),
+        closed[:RECENT],
+        versions.only("trader", "author", "first_seen_at")[:MOST_MARKS],
+        waiting.order_by("-created_at", "-id")[:MOST_ALERTS],
+    )
+    # A trader may have come between the two queries: what hangs on him waits for the next page.
+    for row in (found := [row for row in [*opened, *recent, *settings] if row.trader_id in traders]):
+        row.trader = traders[row.trader_id]
+    known = {id(row) for row in found}
+    return _Around(
+        accounts,
+        overview_of([open_order(order, now) for order in opened if id(order) in known]),
+        [order for order in recent if id(order) in known],
+        [version for version in settings if id(version) in known],
+        alerts,
+    )
+
+
+def _with_open(rows: Sequence[PeriodRow], held: OpenOverview) -> list[TraderRow]:
+    groups = {group.key.pk: group for group in held.by_trader}
+    return [
+        TraderRow(row, groups[row.trader.pk].n, groups[row.trader.pk].margin)
+        if row.trader.pk in groups
+        else TraderRow(row, 0, ZERO)
+        for row in rows
+    ]
 
 
 def tiles(days: Sequence[DayNet], provisional: Decimal, zone: tzinfo, now: datetime) -> list[Tile]:

@@ -28,16 +28,23 @@ SELECT (SELECT coalesce(sum(n), 0)::bigint FROM closed), (SELECT coalesce(sum(ne
     (SELECT count(*) FROM copytrade_trader WHERE account_id IN (TABLE mine) AND NOT copied AND left_at > %(since)s),
     (SELECT count(*) FROM copytrade_settingsversion v JOIN copytrade_trader t ON t.id = v.trader_id
         WHERE t.account_id IN (TABLE mine) AND v.author <> 'first' AND v.first_seen_at > %(since)s),
-    (SELECT count(*) FROM copytrade_orderrevision r JOIN copytrade_trackingorder o ON o.id = r.order_id
-        WHERE o.account_id IN (TABLE mine) AND r.seen_at > %(since)s AND r.changed ? 'net_profit')
+    trued.n, trued.net
+FROM (
+    SELECT count(*) AS n, coalesce(sum(
+        (r.changed->'net_profit'->>1)::numeric - (r.changed->'net_profit'->>0)::numeric), 0) AS net
+    FROM copytrade_orderrevision r JOIN copytrade_trackingorder o ON o.id = r.order_id
+    WHERE o.account_id IN (TABLE mine) AND r.seen_at > %(since)s
+        AND r.changed ? 'net_profit' AND NOT r.changed ? 'close_time'
+) trued
 """  # noqa: S608 (our own words)
+USUAL = timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class Since:
     """Since `at`, over all connections. `closed` copies and their `net` (USDT); `opened` ones that are still open;
     traders that `joined` or `left`; `settings`: versions that are new; `revisions`: results that the exchange
-    changed afterwards."""
+    changed after the close, by `revised` USDT together. `first`: nobody was here before, and `at` is a day ago."""
 
     at: datetime
     closed: int
@@ -47,20 +54,19 @@ class Since:
     left: int
     settings: int
     revisions: int
+    revised: Decimal
+    first: bool
 
     @property
     def nothing(self) -> bool:
         return not any((self.closed, self.opened, self.joined, self.left, self.settings, self.revisions))
 
 
-def since_last_visit(user: User, zone: tzinfo) -> Since | None:
-    """None at a person's first visit. One query, however long ago the last one was."""
-    at = user.was_here_at
-    if at is None:
-        return None
+def since_last_visit(user: User, zone: tzinfo, now: datetime) -> Since:
+    """What is new since the last page of the visit before this one. One query, however long ago that was."""
+    at = user.was_here_at or now - USUAL
     day = day_of(at, zone)
     values = {"user": user.pk, "since": at, "day": day, "next": first_moment(day + timedelta(days=1), zone)}
     with connection.cursor() as cursor:
         cursor.execute(_SINCE, values)
-        closed, net, opened, joined, left, settings, revisions = cursor.fetchone()
-    return Since(at, closed, net, opened, joined, left, settings, revisions)
+        return Since(at, *cursor.fetchone(), first=user.was_here_at is None)

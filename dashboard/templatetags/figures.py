@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django import template
+
+from copytrade.statistics import DEFINITIONS
+
+from .desk import MINUS
 
 register = template.Library()
 
@@ -17,3 +23,16 @@ SHORT = {
 def base(label: str) -> str:
     """The base of an ROI in a few words, for a table: "on money invested today" -> "on invested"."""
     return SHORT.get(label.partition(", ")[0], label)
+
+
+@register.filter
+def coefficient(value: Decimal) -> str:
+    """A number from -1 to 1 with two places and its sign: +0.41, -0.05, 0.00."""
+    text = f"{abs(value):.2f}"
+    return text if text == "0.00" else ("+" if value > 0 else MINUS) + text
+
+
+@register.filter
+def definition(name: str) -> str:
+    """The sentence that says what a figure is; a name without one is a KeyError."""
+    return DEFINITIONS[name]

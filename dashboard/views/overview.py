@@ -1,7 +1,8 @@
-"""The first page after signing in: is everything running, what is at risk, and who earns money."""
+"""The first page after signing in: is everything running, what is at risk, who earns money, and what is new."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -10,14 +11,15 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from copytrade import alert_mail, alerts, reports
-from copytrade.models import Alert, SettingsVersion, User
+from copytrade import alert_mail, reports
+from copytrade.models import Alert, SettingsVersion
 from dashboard import access, charts, watching
 from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR, period
 
 # What partials/state.html tells of the data's state.
 TOLD_BY_STATE = {"refused": Alert.Kind.KEY_REFUSED, "stale": Alert.Kind.DATA_STALE}
 PERIODS = (WEEK, MONTH, QUARTER, YEAR, ALL)
+MOST_NEWS = 4
 
 
 @require_safe
@@ -26,9 +28,8 @@ def overview(request: HttpRequest) -> HttpResponse:
     now, zone = timezone.now(), reports.zone_of(user)
     watching.watched(user)
     chosen = period(request.GET, PERIODS, QUARTER)
-    since = chosen.since(now, zone)
     found = reports.overview(user, chosen.key, zone=zone, now=now)
-    points = found.equity
+    marks = _marks(found.settings, chosen.since(now, zone))
     ranked = sorted(found.traders, key=lambda row: row.summary.net_profit, reverse=True)
     context: dict[str, Any] = {
         "overview": found,
@@ -37,29 +38,51 @@ def overview(request: HttpRequest) -> HttpResponse:
         "open": found.open,
         "periods": PERIODS,
         "period": chosen,
-        "still": charts.still(points),
-        "chart": charts.equity_data(points, _marks(reports.changed_outside(user, since)), str(zone)),
-        "told": _told(points),
+        "still": charts.still(found.equity, zone, marks),
+        "chart": charts.equity_data(found.equity, marks, str(zone)),
+        "told": _told(found),
         "table": charts.rows_of(found.daily),
         "traders": [(row, charts.polyline(row.spark)) for row in ranked],
+        **_earning(ranked),
         **_reach(found),
-        "newest_alert": _newest_alert(user, found.freshness.state),
+        **_alerts(found),
+        **_news(found),
         "accounts": found.accounts,
-        "recent": reports.recent(user),
+        "recent": found.recent[: _fitting(found)],
     }
     return render(request, "overview/overview.html", context)
 
 
-def _newest_alert(user: User, state: str) -> dict[str, Any] | None:
+def _alerts(found: reports.Overview) -> dict[str, Any]:
     """What happened last and waits for the person, with the page that deals with it. What the banner about the
     data says already is not said twice."""
-    alert = (
-        alerts.inbox(user).exclude(kind=TOLD_BY_STATE.get(state, "")).order_by("-created_at", "-pk").first()
-    )
+    told = TOLD_BY_STATE.get(found.freshness.state, "")
+    alert = next((one for one in found.alerts if one.kind != told), None)
     if alert is None:
-        return None
+        return {}
     path, words = alert_mail.cure(alert)
-    return {"alert": alert, "cure": path, "cure_words": words}
+    return {"newest_alert": {"alert": alert, "cure": path, "cure_words": words}}
+
+
+def _earning(ranked: list[reports.TraderRow]) -> dict[str, Any]:
+    """Who earned most and who lost most, among those who closed anything."""
+    active = [row for row in ranked if row.summary.closed_copies]
+    best = active[0] if active and active[0].summary.net_profit > 0 else None
+    worst = active[-1] if active and active[-1].summary.net_profit < 0 else None
+    return {"best": best, "worst": worst}
+
+
+def _news(found: reports.Overview) -> dict[str, Any]:
+    """Whom and what the numbers of the last visit are about."""
+    at = found.since.at
+    traders = [row.trader for row in found.traders]
+    return {
+        "since": found.since,
+        "changed": [version for version in found.settings if version.first_seen_at > at][:MOST_NEWS],
+        "joined": [one for one in traders if one.copied and one.first_seen_at > at][:MOST_NEWS],
+        "left": [one for one in traders if not one.copied and one.left_at and one.left_at > at][:MOST_NEWS],
+        "raised": sum(alert.created_at > at for alert in found.alerts),
+    }
 
 
 def _reach(found: reports.Overview) -> dict[str, Any]:
@@ -69,13 +92,21 @@ def _reach(found: reports.Overview) -> dict[str, Any]:
     return {"first_day": first, "complete": bool(first and reach and reach.date() <= first)}
 
 
-def _told(points: list[charts.Point]) -> str:
-    deepest = max((depth for _, _, depth in points), default=Decimal(0))
-    return charts.told(points[-1][1] if points else Decimal(0), deepest, len(points))
+def _fitting(found: reports.Overview) -> int:
+    """How many closed copies stand beside the exposure without leaving a column empty."""
+    lines = len(found.open.by_symbol) + (1.5 + 1.6 * len(found.overlaps) if found.overlaps else 0)
+    return min(max(round(lines * 0.7), 4), len(found.recent))
 
 
-def _marks(outside: list[SettingsVersion]) -> list[tuple]:
+def _told(found: reports.Overview) -> str:
+    deepest = max((depth for _, _, depth in found.equity), default=Decimal(0))
+    net = found.equity[-1][1] if found.equity else Decimal(0)
+    return charts.told(net, deepest, sum(row.summary.closed_copies for row in found.traders))
+
+
+def _marks(versions: list[SettingsVersion], since: datetime | None) -> list[tuple[datetime, str, str]]:
     return [
-        (version.first_seen_at, f"Settings of {version.trader} {version.get_author_display()}")
-        for version in outside
+        (version.first_seen_at, "settings", f"Settings of {version.trader} {version.get_author_display()}")
+        for version in versions
+        if since is None or version.first_seen_at >= since
     ]

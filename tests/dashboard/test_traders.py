@@ -66,7 +66,7 @@ def test_the_table_is_sorted_by_net_result_and_by_whatever_is_asked(client: Clie
 
 def test_a_heading_says_the_direction_and_turns_it_round(client: Client, trader: Trader) -> None:
     html = client.get("/traders/?sort=net&dir=down").content.decode()
-    assert 'aria-sort="descending"><a href="?sort=net&amp;dir=up"' in html
+    assert 'aria-sort="descending"><a hx-boost="true" href="?sort=net&amp;dir=up"' in html
 
 
 def test_the_table_counts_only_the_period_but_keeps_every_trader(client: Client, trader: Trader) -> None:
@@ -80,8 +80,8 @@ def test_percentages_name_their_base(client: Client, trader: Trader) -> None:
     trader_of(trader.account, 9, "Former", copied=False, total_investment=None)
     closed_copy(Trader.objects.get(name="Former"), 99, "4")
     page = text(client.get("/traders/").content.decode())
-    assert "1.8 % on invested" in page
-    assert "10.0 % on peak margin" in page
+    assert "+1.8 % on invested" in page
+    assert "+10.0 % on peak margin" in page
 
 
 def test_an_htmx_request_gets_the_table_alone(client: Client, trader: Trader) -> None:

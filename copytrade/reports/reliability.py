@@ -1,0 +1,70 @@
+"""How far a trader's figures can be relied on, in a few words a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count
+
+from copytrade.models import SyncJob, User
+from copytrade.rollups import PERIODS
+from copytrade.statistics import MINIMUM_COPIES, MINIMUM_DAYS
+
+from .trader_page import Reach
+from .traders import TraderRow
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Note:
+    """`key`: "none", "few", "short", "reading", "incomplete", "gaps", "provisional"
+    or "again"."""
+
+    key: str
+    words: str
+
+
+def reaches(user: User) -> dict[int, Reach]:
+    """How far back the ledger of each of a person's connections goes, by our account key. One query."""
+    jobs = SyncJob.objects.filter(account__owner=user, kind=SyncJob.Kind.HISTORY)
+    return {
+        job.account_id: Reach(
+            job.complete_from, bool(job.cursor.get("back")) or not job.cursor.get("until"), job.gaps
+        )
+        for job in jobs.annotate(gaps=Count("account__gaps"))
+    }
+
+
+def notes(row: TraderRow, period: str, reach: Reach | None) -> list[Note]:
+    """What to keep in mind about this line. `reach`: that of its connection."""
+    found, summary = [], row.summary
+    if not summary.closed_copies:
+        found.append(Note("none", "nothing closed"))
+    elif summary.closed_copies < MINIMUM_COPIES:
+        found.append(Note("few", "few copies"))
+    if _short(row, period):
+        found.append(Note("short", "short time"))
+    found += _of_reach(reach, summary.since)
+    if summary.provisional_copies:
+        found.append(Note("provisional", "part provisional"))
+    if row.stale:
+        found.append(Note("again", "being summed again"))
+    return found
+
+
+def _short(row: TraderRow, period: str) -> bool:
+    """In a month or less every trader's time is short; that is said once, under the table."""
+    days, summary = PERIODS[period], row.summary
+    if (days is not None and days <= MINIMUM_DAYS) or summary.since is None or summary.until is None:
+        return False
+    return summary.until - summary.since < MINIMUM_DAYS * _DAY
+
+
+def _of_reach(reach: Reach | None, first: datetime | None) -> list[Note]:
+    if reach is None or reach.walking:
+        return [Note("reading", "past still being read")]
+    if first and (reach.complete_from is None or reach.complete_from > first):
+        return [Note("incomplete", "past not complete")]
+    return [Note("gaps", "a gap in the past")] if reach.gaps else []

@@ -1,0 +1,197 @@
+"""Several traders on the same axes and in one table: what the comparison page draws and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from decimal import Decimal
+from typing import Any
+
+from copytrade.reports import Compared, Comparison
+from copytrade.statistics import MINIMUM_COPIES
+from copytrade.statistics.exact import ratio, total
+
+from .charts import MOST_TABLE_DAYS, thinned
+from .plots import BOX, Plot, Shape, Tick, amount, round_ticks, time_ticks
+from .templatetags.desk import THIN
+
+MOST_POINTS = 240
+# Name in Summary, label, how it is shown, which end is better ("" neither), and what has to hold for calling it so:
+# "base" the same base for all, "enough" no trader with few copies.
+FIGURES: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
+    ("net_profit", "Net result, USDT", "signed", "high", ()),
+    ("roi_on_capital", "ROI", "signed_percent", "high", ("base",)),
+    ("closed_copies", "Closed copies", "number", "", ()),
+    ("win_rate", "Win rate", "percent", "high", ("enough",)),
+    ("profit_factor", "Profit factor", "money", "high", ("enough",)),
+    ("payoff", "Payoff", "money", "high", ("enough",)),
+    ("expectancy", "Expectancy, USDT a copy", "signed", "high", ("enough",)),
+    ("max_drawdown", "Deepest drawdown, USDT", "money", "low", ()),
+    ("max_drawdown_percent", "Deepest drawdown, of the money there", "percent", "low", ("base",)),
+    ("current_drawdown", "Drawdown now, USDT", "money", "low", ()),
+    ("recovery", "Recovery", "money", "high", ("enough",)),
+    ("sharpe", "Sharpe", "money", "high", ("base",)),
+    ("sortino", "Sortino", "money", "high", ("base",)),
+    ("best_day", "Best day, USDT", "signed", "", ()),
+    ("worst_day", "Worst day, USDT", "signed", "high", ()),
+    ("longest_loss_streak", "Most losses in a row", "number", "low", ("enough",)),
+    ("peak_margin", "Highest margin at once, USDT", "money", "", ()),
+    ("time_in_market", "Time in market", "percent", "", ()),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure of one trader; `reason` where there is none. `best`: better than that of all others."""
+
+    value: Any
+    reason: str
+    best: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """A figure: its name in DEFINITIONS, its label, how it is shown, and a cell a trader."""
+
+    name: str
+    label: str
+    shown: str
+    cells: list[Cell]
+
+
+def lines(found: Sequence[Compared]) -> list[Line]:
+    """The table of figures."""
+    holds = {
+        "base": len({one.summary.capital_label for one in found}) == 1,
+        "enough": all(one.summary.closed_copies >= MINIMUM_COPIES for one in found),
+    }
+    made = []
+    for name, label, shown, better, needs in FIGURES:
+        values = [getattr(one.summary, name) for one in found]
+        best = _best(values, better) if all(holds[need] for need in needs) else None
+        reasons = [one.summary.reasons.get(name, "") for one in found]
+        cells = [
+            Cell(value, reason, place == best)
+            for place, (value, reason) in enumerate(zip(values, reasons, strict=True))
+        ]
+        made.append(Line(name, label, shown, cells))
+    return made
+
+
+def _best(values: Sequence[Any], better: str) -> int | None:
+    """The place of the best value; None where fewer than two are known, or two share it."""
+    known = [value for value in values if value is not None]
+    if not better or len(known) < 2:
+        return None
+    best = max(known) if better == "high" else min(known)
+    return values.index(best) if known.count(best) == 1 else None
+
+
+def net_plot(comparison: Comparison, zone: tzinfo) -> Plot | None:
+    """The running net results in USDT."""
+    return _plot(comparison, zone, [[(at, net) for at, net, _ in one.curve] for one in comparison.traders])
+
+
+def relative_plot(comparison: Comparison, zone: tzinfo) -> Plot | None:
+    """The same as percentages of each one's capital; None where somebody has none."""
+    if any(not one.summary.capital or one.summary.capital < 0 for one in comparison.traders):
+        return None
+    curves = [
+        [(at, ratio(net * 100, one.summary.capital)) for at, net, _ in one.curve]
+        for one in comparison.traders
+    ]
+    return _plot(comparison, zone, curves, f"{THIN}%")
+
+
+def drawdown_plot(comparison: Comparison, zone: tzinfo) -> Plot | None:
+    """How far each was below its highest point before, in USDT."""
+    curves = [[(at, -abs(depth)) for at, _, depth in one.curve] for one in comparison.traders]
+    return _plot(comparison, zone, curves)
+
+
+def _plot(
+    comparison: Comparison, zone: tzinfo, curves: Sequence[Sequence[tuple[datetime, Decimal]]], unit: str = ""
+) -> Plot | None:
+    """One line a trader, each from 0 at the beginning; what was reached holds until the next close."""
+    start, end = comparison.start, comparison.end
+    length = (end - start).total_seconds()
+    if length <= 0 or not any(curves):
+        return None
+    shown = [[(at, float(value)) for at, value, _ in _few(curve)] for curve in curves]
+    values = [0.0, *(value for curve in shown for _, value in curve)]
+    spare = (max(values) - min(values) or 1.0) * 0.06
+    low, high = min(values) - spare * (min(values) < 0), max(values) + spare * (max(values) > 0)
+    high = high if high > low else low + 1
+    shapes = [
+        Shape(f"trader-{place}", _path(curve, start, length, low, high))
+        for place, curve in enumerate(shown, 1)
+    ]
+    grid = [
+        Tick(
+            round((high - value) / (high - low) * 100, 2),
+            f"{amount(value)}{' %' if unit and value else ''}",
+            not value,
+        )
+        for value in round_ticks(low, high)
+    ]
+    return Plot(shapes, grid, time_ticks(start, end, zone))
+
+
+def _few(curve: Sequence[tuple[datetime, Decimal]]) -> list[tuple[datetime, Decimal, Decimal]]:
+    return thinned([(at, value, Decimal(0)) for at, value in curve], MOST_POINTS)
+
+
+def _path(
+    curve: Sequence[tuple[datetime, float]], start: datetime, length: float, low: float, high: float
+) -> str:
+    def up(value: float) -> int:
+        return round((high - value) / (high - low) * BOX)
+
+    parts = [f"M0 {up(0)}"]
+    for at, value in curve:
+        across = round((at - start).total_seconds() / length * BOX)
+        parts.append(f"H{min(max(across, 0), BOX)}V{up(value)}")
+    return "".join(parts) + f"H{BOX}"
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A day or a week of the charts' table: each one's net in it and together since the beginning; None before his
+    first result."""
+
+    first: Any
+    last: Any
+    cells: list[tuple[Decimal, Decimal] | None]
+
+
+def rows_of(found: Sequence[Compared]) -> list[TableRow]:
+    """The daily results side by side, newest first; by week where there are more than three months of them."""
+    results = [dict(one.daily) for one in found]
+    days = sorted({day for own in results for day in own})
+    if not days:
+        return []
+    step = timedelta(days=7 if len(days) > MOST_TABLE_DAYS else 1)
+    first = days[0] - timedelta(days=days[0].weekday()) if step.days == 7 else days[0]
+    so_far: list[Decimal | None] = [None] * len(found)
+    rows = []
+    while first <= days[-1]:
+        last = first + step - timedelta(days=1)
+        cells: list[tuple[Decimal, Decimal] | None] = []
+        for place, own in enumerate(results):
+            here = [own[day] for day in (first + timedelta(days=n) for n in range(step.days)) if day in own]
+            if here:
+                so_far[place] = total([so_far[place] or Decimal(0), *here])
+            reached = so_far[place]
+            cells.append(None if reached is None else (total(here), reached))
+        rows.append(TableRow(max(first, days[0]), min(last, days[-1]), cells))
+        first += step
+    return rows[::-1]
+
+
+def told(found: Sequence[Compared]) -> str:
+    """The lines in a sentence, for those who do not see them."""
+    ends = [f"{one.trader} ends at {amount(float(round(one.summary.net_profit, 2)))} USDT" for one in found]
+    return (
+        f"One line a trader, the running net result: {', '.join(ends)}. The table below has the same figures."
+    )
