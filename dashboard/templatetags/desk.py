@@ -22,6 +22,7 @@ register = template.Library()
 THIN = "\u202f"  # narrow no-break space: groups of digits stay on one line
 MINUS = "\u2212"
 NONE = "\u2013"
+LONGEST = 28  # digits; amounts have fewer, what has more came from a division
 EXACT = Context(prec=400, rounding=ROUND_HALF_UP)
 
 
@@ -53,14 +54,24 @@ def places_for(value: Decimal) -> int:
 
 
 def exact(value: Decimal) -> str:
-    """Every digit as it came, without an exponent."""
+    """Every digit as it came, without an exponent; of a quotient, which never ends, twelve places."""
+    digits = value.as_tuple()
+    if len(digits.digits) > LONGEST and isinstance(digits.exponent, int) and digits.exponent < -12:
+        value = EXACT.quantize(value, Decimal("1e-12"))
     return f"{value:f}".replace("-", MINUS)
 
 
 def _span(css: str, text: str, full: str, unit: str) -> SafeString:
+    """`full` on hover, where it says more than the text."""
     tail = f"{THIN}{unit}" if unit else ""
+    if _value(full) == _value(text):
+        return format_html('<span class="{}">{}{}</span>', css, text, tail)
     title = f"{full} {unit}".strip()
     return format_html('<span class="{}" title="{}">{}{}</span>', css, title, text, tail)
+
+
+def _value(written: str) -> Decimal:
+    return Decimal(written.replace(THIN, "").replace(MINUS, "-"))
 
 
 def _is_zero(text: str) -> bool:
@@ -112,7 +123,7 @@ def percent(value: Any, places: int = 1) -> SafeString | str:
     if found is None:
         return NONE
     scaled = EXACT.multiply(found, Decimal(100))
-    return _span("money", f"{grouped(scaled, int(places))}{THIN}%", f"{exact(scaled)} %", "")
+    return _span("money", grouped(scaled, int(places)), exact(scaled), "%")
 
 
 @register.filter
@@ -124,7 +135,7 @@ def signed_percent(value: Any, places: int = 1) -> SafeString | str:
     scaled = EXACT.multiply(found, Decimal(100))
     text = grouped(scaled, int(places))
     css, sign = _direction(found, text)
-    return _span(css, f"{sign}{text}{THIN}%", f"{exact(scaled)} %", "")
+    return _span(css, sign + text, exact(scaled), "%")
 
 
 @register.filter

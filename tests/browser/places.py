@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import Page
 
@@ -33,12 +34,15 @@ def places(page: Page, trader: str = "Northwind Steady") -> dict[str, str]:
     found = FIXED | {
         "Trader": ours,
         "Trader, all time": f"{ours}?period=all",
+        "Trader, own range": f"{ours}?from={_day(120)}&to={_day(20)}",
         "Copy settings": f"{ours}settings/",
         "Settings timeline": f"{ours}settings/timeline/",
     }
     others = [link for link in traders if link != ours]
     if others:
         found["Copy settings of another"] = f"{others[0]}settings/"
+        four = [link.split("/")[2] for link in [ours, *others][:4]]
+        found["Compare"] = "/traders/compare/?" + "&".join(f"trader={one}" for one in four)
     for name, listed in (("Open order", "/orders/open/"), ("Closed order", "/orders/history/")):
         page.goto(listed)
         for link in _links(page, r"/orders/\d+/")[:1]:
@@ -47,6 +51,10 @@ def places(page: Page, trader: str = "Northwind Steady") -> dict[str, str]:
     for link in _links(page, r"/connections/\d+/")[:1]:
         found |= {"Connection": link, "Remove a connection": f"{link}remove/"}
     return found
+
+
+def _day(ago: int) -> str:
+    return (datetime.now(UTC) - timedelta(days=ago)).date().isoformat()
 
 
 def _links(page: Page, pattern: str) -> list[str]:

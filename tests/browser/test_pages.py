@@ -8,39 +8,14 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from copytrade.models import TrackingOrder, Trader
+from copytrade.models import Trader
 from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.places import places
 from tests.browser.steps import enter_the_demo, until
 from tests.support.sandbox_process import Sandbox
-from tests.support.watched_page import serious, sideways
+from tests.support.watched_page import sideways, violations
 
 pytestmark = pytest.mark.slow
-
-
-def addresses() -> list[str]:
-    trader = Trader.objects.get(name="Double or Nothing")
-    closed = TrackingOrder.objects.filter(closed=True).first()
-    opened = TrackingOrder.objects.filter(closed=False).first()
-    assert closed and opened
-    return [
-        "/",
-        "/?period=7",
-        "/traders/",
-        f"/traders/{trader.pk}/?period=all",
-        f"/traders/{trader.pk}/settings/",
-        "/orders/open/",
-        "/orders/history/?result=loss",
-        f"/orders/{opened.pk}/",
-        f"/orders/{closed.pk}/",
-        "/connections/",
-        "/connections/add/",
-        f"/connections/{trader.account_id}/",
-        f"/connections/{trader.account_id}/remove/",
-        "/activity/",
-        "/issues/?state=all",
-        "/alerts/",
-        "/security/",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -52,11 +27,11 @@ def test_every_page_fits_and_is_accessible(
     page = open_page(viewport, color_scheme=scheme)
     enter_the_demo(page)
     until(page, "/orders/history/", lambda: page.locator("table.ledger"))
-    for address in addresses():
+    for name, address in places(page, "Double or Nothing").items():
         page.goto(address)
         expect(page.get_by_role("heading", level=1)).not_to_be_empty()
-        assert sideways(page) == 0, address
-        assert serious(page) == [], address
+        assert sideways(page) == 0, name
+        assert violations(page) == [], name
 
 
 def test_the_chart_is_drawn_and_read_by_keyboard(page: Page) -> None:

@@ -170,6 +170,26 @@ def test_a_browser_is_told_in_two_words(agent: str, words: str) -> None:
     assert desk.browser(agent) == words
 
 
+@pytest.mark.parametrize(
+    "markup",
+    [
+        desk.money(Decimal("24.10")),
+        desk.money(Decimal("-24"), "USDT"),
+        desk.signed(Decimal("1234.5")),
+        desk.percent(Decimal("0.128")),
+        desk.signed_percent(Decimal("-0.1280")),
+    ],
+)
+def test_a_figure_that_is_shown_whole_has_nothing_to_add_on_hover(markup: str) -> None:
+    assert "title" not in markup
+
+
+def test_a_quotient_ends_on_hover_and_an_amount_never_does() -> None:
+    assert 'title="33.333333333333 %"' in desk.percent(Decimal(1) / Decimal(3))
+    amount = "12345678901234.12345678901234"
+    assert f'title="{amount}"' in desk.money(Decimal(amount))
+
+
 def what(tag: str, target: str | None = None, times: int = 1, **more: str) -> str:
     """What a page with this tag shows; `target`: as a part that htmx asked for."""
     request = RequestFactory().get("/", headers={"HX-Request": "true", "HX-Target": target} if target else {})

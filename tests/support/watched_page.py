@@ -35,16 +35,21 @@ class Watch:
         self.problems = left
 
 
-def serious(page: Page) -> list[str]:
-    """axe's findings of the weights serious and critical, in words."""
+def violations(page: Page, *impacts: str) -> list[str]:
+    """axe's findings in words: all, or those of some impacts."""
     from axe_playwright_python.sync_playwright import Axe
 
     found: list[dict[str, Any]] = Axe().run(page).response["violations"]
     return [
         f"{item['id']} ({item['impact']}): {item['help']}: {[node['html'][:120] for node in item['nodes']][:3]}"
         for item in found
-        if item["impact"] in {"serious", "critical"}
+        if not impacts or item["impact"] in impacts
     ]
+
+
+def serious(page: Page) -> list[str]:
+    """axe's findings of the impacts serious and critical."""
+    return violations(page, "serious", "critical")
 
 
 def sideways(page: Page) -> int:

@@ -1,0 +1,60 @@
+"""What every page weighs in a real browser, at first and again: bytes and requests, no times."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bench.weight import Weight, table
+from tests.browser.places import places
+from tests.browser.steps import enter_the_demo, until
+from tests.support.sandbox_process import Sandbox
+from tests.support.traffic import Fetched, Traffic
+
+pytestmark = pytest.mark.slow
+
+
+def test_every_page_is_light_at_first_and_lighter_again(page: Page, sandbox: Sandbox) -> None:
+    enter_the_demo(page)
+    until(page, "/orders/history/", lambda: page.locator("table.ledger"))
+    traffic = Traffic(page)
+    for name, address in places(page).items():
+        weight = Weight(name, traffic.first(address), traffic.view(address))
+        assert weight.ok, table([weight])
+
+
+def test_the_chart_library_comes_only_where_a_chart_is_and_only_when_it_is_near(page: Page) -> None:
+    enter_the_demo(page)
+    traffic = Traffic(page)
+    assert not library(traffic.first("/orders/open/"))
+    until(page, "/", lambda: page.locator("[data-chart]"))
+    page.set_viewport_size({"width": 1280, "height": 200})
+    page.goto("/")
+    box = page.locator("[data-chart]").first
+    below = box.evaluate("box => box.getBoundingClientRect().top") - 200
+    assert below > 200, "the chart stands below a window as low as this one"
+    expect(box.locator("canvas")).to_have_count(0)
+    box.scroll_into_view_if_needed()
+    expect(box.locator("canvas").first).to_be_visible()
+
+
+def library(fetched: Fetched) -> list[str]:
+    return [url for url, _ in fetched.files if "uPlot" in url]
+
+
+def test_a_definition_opens_by_key_stays_in_the_window_and_moves_nothing(screen: Page) -> None:
+    enter_the_demo(screen)
+    until(screen, "/", lambda: screen.locator(".what"))
+    mark = screen.locator(".what:visible").first
+    before = screen.locator("main").bounding_box()
+    mark.focus()
+    screen.keyboard.press("Enter")
+    said = screen.locator(":popover-open")
+    expect(said).to_have_count(1)
+    box = said.bounding_box()
+    assert box and screen.viewport_size
+    assert box["x"] >= 0 and box["x"] + box["width"] <= screen.viewport_size["width"]
+    assert screen.locator("main").bounding_box() == before
+    screen.keyboard.press("Escape")
+    expect(said).to_have_count(0)
+    expect(mark).to_be_focused()
