@@ -67,18 +67,16 @@ def client_for(account: Account, *, interactive: bool = False) -> ExchangeClient
 
 @contextmanager
 def talking_to(
-    account: Account, *, interactive: bool = False, whose: bool = True
+    account: Account, *, interactive: bool = False, whose: bool = True, fresh: bool = False
 ) -> Iterator[ExchangeClient]:
     """A client for a few calls; a clock offset that it learned is stored with the account.
 
-    What the owner switched meanwhile counts: state and switches are read again first. A key not yet seen at
-    work is asked whose it is (not with `whose` off). Raises NoKey, VaultError and what that call raises.
+    What the owner switched meanwhile counts: state and switches are read again first (not with `fresh`: they were
+    read just now). A key not yet seen at work is asked whose it is (not with `whose` off). Raises NoKey, VaultError
+    and what that call raises.
     """
-    fresh = Account.objects.filter(pk=account.pk).values("state", "uid", "writes_enabled").first()
-    if fresh is None:
-        raise NoKey("This connection was removed.")
-    for name, value in fresh.items():
-        setattr(account, name, value)
+    if not fresh:
+        _read_again(account)
     client = client_for(account, interactive=interactive)
     try:
         if whose and account.state != Account.State.ACTIVE:
@@ -88,6 +86,14 @@ def talking_to(
         if client.clock_offset_ms != account.clock_offset_ms:
             account.clock_offset_ms = client.clock_offset_ms
             Account.objects.filter(pk=account.pk).update(clock_offset_ms=client.clock_offset_ms)
+
+
+def _read_again(account: Account) -> None:
+    now = Account.objects.filter(pk=account.pk).values("state", "uid", "writes_enabled").first()
+    if now is None:
+        raise NoKey("This connection was removed.")
+    for name, value in now.items():
+        setattr(account, name, value)
 
 
 def _ask_whose(account: Account, client: ExchangeClient) -> None:
@@ -129,12 +135,15 @@ def pool(venue: str, root: str = CONTRACT) -> str:
 
 
 def _credentials(account: Account) -> Credentials:
-    stored = Credential.objects.filter(account=account).first()
+    # A claim brings the sealed key along (sync/claimed.py); it is good for one client.
+    stored, data_key = account.__dict__.pop("at_hand", None) or (
+        Credential.objects.filter(account=account).first(), None,
+    )  # fmt: skip
     if stored is None:
         raise NoKey("This connection has no key. Enter one.")
     sealed = [
         (getattr(stored, field), credential_context(account.pk, field))
         for field in ("key", "secret", "passphrase")
     ]
-    key, secret, passphrase = keys.decrypt_each(account.owner_id, sealed)
+    key, secret, passphrase = keys.decrypt_each(account.owner_id, sealed, data_key)
     return Credentials(key=key, secret=secret, passphrase=passphrase)

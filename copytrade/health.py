@@ -33,7 +33,16 @@ def succeeded(account: Account, now: datetime | None = None) -> None:
     fields = {"refusals": 0, "last_success_at": now}
     if account.state != Account.State.ACTIVE:
         fields |= {"state": Account.State.ACTIVE, "state_reason": "", "state_since": now}
-    # Told a moment ago and nothing else to say: thousands of readings an hour need not each write that down.
+    # Told a moment ago and nothing else to say: thousands of readings an hour need not each write that down, nor
+    # ask whether they should where the account was read for this very call.
+    told = account.last_success_at
+    if (
+        told
+        and account.state == Account.State.ACTIVE
+        and not account.refusals
+        and now - TOLD_EVERY < told <= now
+    ):
+        return
     news = ~Q(state=Account.State.ACTIVE) | Q(refusals__gt=0) | Q(last_success_at=None)
     news |= Q(last_success_at__lt=now - TOLD_EVERY) | Q(last_success_at__gt=now)
     if Account.objects.filter(news, pk=account.pk, key_set_at=account.key_set_at).update(**fields):

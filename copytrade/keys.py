@@ -49,9 +49,11 @@ def decrypt(user_id: int | None, sealed: bytes, context: tuple[str, ...]) -> str
     return decrypt_each(user_id, [(sealed, context)])[0]
 
 
-def decrypt_each(user_id: int | None, parts: Iterable[tuple[bytes, tuple[str, ...]]]) -> list[str]:
-    """Several texts of one user, as `decrypt`: one query for all of them."""
-    key = DataKey.objects.filter(user_id=user_id).first()
+def decrypt_each(
+    user_id: int | None, parts: Iterable[tuple[bytes, tuple[str, ...]]], key: DataKey | None = None
+) -> list[str]:
+    """Several texts of one user, as `decrypt`: one query for all of them, none where their `key` is at hand."""
+    key = key or DataKey.objects.filter(user_id=user_id).first()
     if key is None:
         raise Tampered(
             "The data key of this user is gone, so stored secrets cannot be read. Enter them again."

@@ -6,8 +6,11 @@ Kept: running totals and latencies by (egress, venue, operation, result), and tw
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -20,6 +23,7 @@ from redis.retry import Retry
 PREFIX = "copydesk:meters"
 BUCKETS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)  # seconds, upper bounds; above them "inf"
 KEPT_MINUTES = 120
+TOGETHER_SECONDS = 1.0
 REDIS_PAUSE = 2.0  # seconds without asking a Redis that did not answer
 OK = "ok"
 
@@ -74,19 +78,40 @@ def count(
     now: float | None = None,
 ) -> None:
     """Count one call. Never raises; a Redis that does not answer is left alone for two seconds."""
-    if time.monotonic() < _away.until:
-        return
     minute = int((time.time() if now is None else now) // 60)
     total = f"{egress}|{venue}|{operation}|{result}"
     short = f"{egress}|{venue}|{result}"
-    micros = int(seconds * 1_000_000)
-    pipe = _redis(settings.REDIS_URL).pipeline(transaction=False)
-    for name, amount in (("calls", 1), ("weight", weight), ("micros", micros)):
+    waiting = _waiting.counts
+    for name, amount in (("calls", 1), ("weight", weight), ("micros", int(seconds * 1_000_000))):
         if amount:
-            pipe.hincrby(f"{PREFIX}:total", f"{total}|{name}", amount)
-            pipe.hincrby(f"{PREFIX}:minute:{minute}", f"{short}|{name}", amount)
-    pipe.hincrby(f"{PREFIX}:total", f"{total}|{_bucket(seconds)}", 1)
-    pipe.expire(f"{PREFIX}:minute:{minute}", (KEPT_MINUTES + 1) * 60)
+            waiting[f"{PREFIX}:total", f"{total}|{name}"] += amount
+            waiting[f"{PREFIX}:minute:{minute}", f"{short}|{name}"] += amount
+    waiting[f"{PREFIX}:total", f"{total}|{_bucket(seconds)}"] += 1
+    if not _waiting.together or time.monotonic() - _waiting.sent_at > TOGETHER_SECONDS:
+        _send()
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Counts of this thread go out together, every second and at the end: one round trip for many calls."""
+    _waiting.together, _waiting.sent_at = True, time.monotonic()
+    try:
+        yield
+    finally:
+        _waiting.together = False
+        _send()
+
+
+def _send() -> None:
+    counts, _waiting.counts = _waiting.counts, Counter()
+    _waiting.sent_at = time.monotonic()
+    if not counts or _waiting.sent_at < _away.until:
+        return
+    pipe = _redis(settings.REDIS_URL).pipeline(transaction=False)
+    for (key, name), amount in counts.items():
+        pipe.hincrby(key, name, amount)
+    for key in sorted({key for key, _ in counts} - {f"{PREFIX}:total"}):
+        pipe.expire(key, (KEPT_MINUTES + 1) * 60)
     try:
         pipe.execute()
     except (redis_library.RedisError, OSError):
@@ -157,6 +182,18 @@ def _read(keys: list[str]) -> list[dict[str, int]]:
     except (redis_library.RedisError, OSError):
         return [{} for _ in keys]
     return [{name.decode(): int(value) for name, value in one.items()} for one in raw]
+
+
+class _Waiting(threading.local):
+    """What this thread has counted and not sent yet."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.together = False
+        self.sent_at = 0.0
+
+
+_waiting = _Waiting()
 
 
 class _Away:

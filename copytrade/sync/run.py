@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 import structlog
-from django.db import transaction
 from django.db.models.functions import Now
 
 from copytrade import egress, health
@@ -21,7 +20,7 @@ from copytrade.models import Account, SyncJob
 from copytrade.scheduling import boosts, rates
 from copytrade.vault import VaultError
 
-from . import history, leases, open_orders, settings, traders
+from . import handing_back, history, leases, open_orders, settings, traders
 from .reading import Reading, note_run
 
 READERS: dict[str, Callable[[Reading], None]] = {
@@ -96,7 +95,7 @@ def run_claimed(job: SyncJob, budget: float = BUDGET_SECONDS) -> str:
         return account.state_reason
     reading = None
     try:
-        with talking_to(account) as client:
+        with talking_to(account, fresh=True) as client:
             reading = Reading(job, account, client, budget)
             READERS[job.kind](reading)
     except leases.LeaseLost:
@@ -116,14 +115,9 @@ def _succeeded(job: SyncJob, reading: Reading) -> str:
     was_pending = job.account.state == Account.State.PENDING
     health.succeeded(job.account)
     every = interval_of(job)
-    due = Now() if reading.more else leases.next_deadline(job, every * random.uniform(*JITTER))  # noqa: S311 (spreads readings)
-    with transaction.atomic():  # one commit: the reading and the record of it
-        if not leases.release(
-            job, due, failures=0, last_success_at=Now(), last_error=reading.trouble[:500],
-            priority=_priority(job, reading), **observation(job, reading),
-        ):  # fmt: skip
-            return TAKEN
-        note_run(job.account, job.kind, reading, error=reading.trouble)
+    interval = None if reading.more else every * random.uniform(*JITTER)  # noqa: S311 (spreads readings)
+    if not handing_back.done(job, reading, interval, _priority(job, reading), observation(job, reading)):
+        return TAKEN
     if was_pending:
         leases.make_due(job.account, *ALL, anyway=True)
     boosts.close_seen(job.account, reading.closed_traders)

@@ -10,7 +10,8 @@ from django.db import connection
 from django.utils import timezone
 
 from copytrade.models import Account, SyncJob, User
-from copytrade.sync import leases
+from copytrade.sync import handing_back, leases
+from copytrade.sync.reading import Reading
 from dashboard.celery import app
 
 
@@ -261,7 +262,7 @@ def test_what_kills_its_workers_is_held_off_for_longer_each_time(job: SyncJob) -
     for _ in range(4):
         taken = leases.claim_next()
         assert taken is not None
-        lasts.append((taken.lease_until - timezone.now()).total_seconds())
+        lasts.append(round((taken.lease_until - timezone.now()).total_seconds(), -1))
         SyncJob.objects.update(lease_until=at(-1))  # its worker was killed, and time has passed
     assert lasts[0] <= leases.lease_time().total_seconds()
     assert lasts == sorted(lasts) and lasts[-1] > 3 * lasts[0]
@@ -283,7 +284,8 @@ def next_after(job: SyncJob, late: float, interval: float) -> float:
     """Seconds from now until a job that was so late is due again."""
     SyncJob.objects.update(due_at=at(-late))
     taken = leases.claim_next()
-    leases.release(taken, leases.next_deadline(taken, timedelta(seconds=interval)))
+    reading = Reading(taken, taken.account, None, budget=1)
+    assert handing_back.done(taken, reading, timedelta(seconds=interval), 1, {})
     return (SyncJob.objects.get().due_at - timezone.now()).total_seconds()
 
 
