@@ -22,7 +22,7 @@ from .test_rollups import cell, put
 from .test_sync_reach import Exchange
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
-PATIENCE = 60
+PATIENCE = 120
 
 
 def _ledger(account: Account) -> None:
@@ -70,17 +70,18 @@ def test_traders_are_locked_in_the_order_of_their_keys(write: Callable[[Account]
         )
     for trader in reversed(found):  # so that the table holds them in another order than that of their keys
         Trader.objects.filter(pk=trader.pk).update(balances_at=AT - timedelta(days=trader.trader_id))
-    thread = threading.Thread(target=_on_its_own_connection, args=(write, account))
+    failed: list[BaseException] = []
+    thread = threading.Thread(target=_on_its_own_connection, args=(write, account, failed))
     try:
         with transaction.atomic():
             Trader.objects.select_for_update(no_key=True).get(pk=found[-1].pk)
             thread.start()
-            _wait_until_somebody_waits()
+            _wait_until_it_waits(thread, failed)
             locked = Trader.objects.select_for_update(no_key=True, skip_locked=True)
             free = set(locked.filter(pk__in=[one.pk for one in found[:2]]).values_list("pk", flat=True))
     finally:
         thread.join(PATIENCE)
-    assert not thread.is_alive()
+    assert not thread.is_alive() and not failed
     assert free == set(), "it waits for the last one, and holds those before it"
 
 
@@ -94,7 +95,7 @@ def test_at_midnight_nobody_waits_for_a_trader_who_is_being_written() -> None:
     def mark(account: Account) -> None:
         marked.append(summaries.mark_rolled_over(AT))
 
-    thread = threading.Thread(target=_on_its_own_connection, args=(mark, account))
+    thread = threading.Thread(target=_on_its_own_connection, args=(mark, account, []))
     with transaction.atomic():
         Trader.objects.select_for_update(no_key=True).get(pk=found[0].pk)
         thread.start()
@@ -103,16 +104,20 @@ def test_at_midnight_nobody_waits_for_a_trader_who_is_being_written() -> None:
     assert summaries.mark_rolled_over(AT) == 1, "the next look finds the one that was passed over"
 
 
-def _on_its_own_connection(write: Callable[[Account], None], account: Account) -> None:
+def _on_its_own_connection(
+    write: Callable[[Account], None], account: Account, failed: list[BaseException]
+) -> None:
     try:
         write(account)
+    except BaseException as error:
+        failed.append(error)
     finally:
         connection.close()
 
 
-def _wait_until_somebody_waits() -> None:
+def _wait_until_it_waits(thread: threading.Thread, failed: list[BaseException]) -> None:
     until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
+    while time.monotonic() < until and thread.is_alive():
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
@@ -121,4 +126,4 @@ def _wait_until_somebody_waits() -> None:
             if cursor.fetchone()[0]:
                 return
         time.sleep(0.05)
-    raise AssertionError("nobody waited")
+    raise AssertionError(f"it did not wait: {failed or 'it found nothing to wait for'}")
