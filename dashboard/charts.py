@@ -80,12 +80,13 @@ def rows_of(daily: Sequence[tuple[date, Decimal]]) -> list[TableRow]:
 
 
 def equity_data(points: Sequence[Point], marks: Sequence[Happening], zone: str) -> dict:
-    """The JSON that chart.js draws: times in Unix seconds, cumulative net and drawdown (0 or below) in USDT."""
+    """The JSON that chart.js draws: times in Unix seconds, cumulative net and drawdown (0 or below) in USDT, in cents:
+    the page is sent anew at each view, and no finer figure is read off it."""
     shown = thinned(points)
     return {
         "times": [int(when.timestamp()) for when, _, _ in shown],
-        "equity": [round(float(total), 4) for _, total, _ in shown],
-        "drawdown": [-round(float(abs(depth)), 4) for _, _, depth in shown],
+        "equity": [round(float(total), 2) for _, total, _ in shown],
+        "drawdown": [-round(float(abs(depth)), 2) for _, _, depth in shown],
         "marks": [_mark(*mark) for mark in marks],
         "zone": zone,
     }
