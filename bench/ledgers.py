@@ -33,7 +33,7 @@ SELECT t.account_id, t.id, %(big)s + i, 0, t.name, s.symbol, CASE i %% 3 WHEN 0 
 FROM generate_series(1, %(n)s) i
 JOIN unnest(%(traders)s::bigint[]) WITH ORDINALITY AS k(id, place) ON k.place = 1 + i %% %(many)s
 JOIN copytrade_trader t ON t.id = k.id
-CROSS JOIN LATERAL (SELECT (%(symbols)s::text[])[1 + hashint4(i) %% 12 + 11 * (hashint4(i) < 0)::int] || 'USDT') s(symbol)
+CROSS JOIN LATERAL (SELECT (%(symbols)s::text[])[1 + abs(hashint4(i) %% 12)] || 'USDT') s(symbol)
 CROSS JOIN LATERAL (SELECT round((20000 + hashint4(i + 7) %% 9000)::numeric, 2)) p(price)
 CROSS JOIN LATERAL (SELECT round((5 + abs(hashint4(i + 3) %% 90))::numeric / 1000, 4)) z(size)
 CROSS JOIN LATERAL (SELECT round((hashint4(i + 1) %% 4000 + 150)::numeric / 97, 8)) r(net)

@@ -9,7 +9,7 @@ from statistics import median
 from copytrade.models import SyncJob
 from copytrade.sync import run
 
-from . import pages
+from . import backfill
 from .ratios import Ratio
 
 PAGES = 5_000
@@ -18,9 +18,9 @@ SAMPLES = 50
 
 def memory(number: int = PAGES) -> list[Ratio]:
     """How the last tenth's memory stands to that of the second tenth: the first one fills caches."""
-    owner = pages.somebody()
-    with pages.canned_exchange("--moving"):
-        accounts = [pages.new_account(owner) for _ in range(5)]
+    owner = backfill.somebody()
+    with backfill.canned_exchange("--moving"):
+        accounts = [backfill.new_account(owner) for _ in range(5)]
         for account in accounts:
             run.ensure_jobs(account)
         jobs = list(

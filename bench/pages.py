@@ -1,215 +1,351 @@
-"""What a full page of 100 closed orders costs from the socket to the commit, and how fast the past is loaded.
+"""How long the desk's own pages take with 10,000, 100,000 and 1,000,000 closed copies of one user: `./run bench pages`.
 
-Beside it, in turn and on the same server: requests, json and COPY of the same 100 rows into the same table; and
-COPY alone. A database does its work in a process of its own, so its processor time is counted too.
+--orders N     the largest ledger (1,000,000 unless given)
+
+Three databases stand beside each other and are asked in turn, so that what else the machine does falls on all alike.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
-import json
-import subprocess
+import os
 import sys
+import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import count
+from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 
-import requests
-from django.db import connection, transaction
+import django
 
-from copytrade import ledger
-from copytrade.clients import client_for
-from copytrade.models import Account, SyncJob, Trader, User
-from copytrade.sync import run
-from copytrade.sync.history import PAGES_TOGETHER
+django.setup()
 
-from . import canned, desk
-from .ratios import Ratio
+import requests  # noqa: E402
+from django.conf import settings  # noqa: E402
+from django.core.management import call_command  # noqa: E402
+from django.db import connection  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.test.utils import CaptureQueriesContext  # noqa: E402
+from django.urls import reverse  # noqa: E402
 
-ROUNDS = 7
-COLUMNS = (
-    "account_id", "trader_id", "tracking_no", "generation", "trader_name", "symbol", "position_side", "status",
-    "open_order_id", "close_order_id", "open_leverage", "open_price_avg", "open_time", "open_size", "open_fill_size",
-    "open_fee", "open_margin_amount", "tp_trigger_price", "sl_trigger_price", "close_avg_price", "close_size",
-    "close_time", "realized_pnl", "profit_rate", "net_profit", "created_time", "update_time", "extras", "closed",
-    "first_seen_at",
-)  # fmt: skip
-COPY = f"COPY copytrade_trackingorder ({', '.join(COLUMNS)}) FROM STDIN"
-_numbers = count(1)
+from copytrade import rollups  # noqa: E402
+from copytrade.models import Account, TrackingOrder, Trader, User  # noqa: E402
+from copytrade.rollups import counted, read  # noqa: E402
+from tests.support.signed_in import signed_in  # noqa: E402
+
+from . import ledgers  # noqa: E402
+from .load_real import web  # noqa: E402
+from .ratios import Ratio, table  # noqa: E402
+
+ROUNDS, CALLS, BY_HTTP, READS, REMAKES = 4, 15, 40, 60, 3
+EXPORTED = 100_000
+PAGE_QUERIES, PART_QUERIES = 6, 3
+PART = {"HX-Request": "true"}
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Seconds: by the clock, of this process's processor, of the database session's."""
+@dataclass
+class Desk:
+    """A database with so many closed copies of alice's, and a browser in which she is signed in."""
 
-    wall: float
-    here: float
-    there: float
+    orders: int
+    name: str
+    alice: User
+    client: Client
+    trader: int
+    pair: list[int]
+    order: int
+    times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    queries: dict[str, int] = field(default_factory=dict)
+    by_http: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    @property
-    def cpu(self) -> float:
-        return self.here + self.there
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="./run bench pages", description=__doc__)
+    parser.add_argument("result", type=Path)
+    parser.add_argument("--orders", type=int, default=1_000_000)
+    given = parser.parse_args(arguments)
+    settings.ALLOWED_HOSTS = ["testserver", "127.0.0.1"]
+    settings.ROOT_URLCONF = "bench.urls"
+    call_command("migrate", verbosity=0)
+    desks = [desk(number) for number in (given.orders // 100, given.orders // 10, given.orders)]
+    said("databases made")
+    for _ in range(ROUNDS):
+        for one in desks:
+            in_process(one)
+    said("pages in-process")
+    for one in (desks[0], desks[-1]):
+        through_granian(one)
+    said("pages through granian")
+    use(desks[-1].name)
+    rows = [*limits(desks), *summary_read(desks[-1]), *recomputed()]
+    said("summaries")
+    rows += exported(desks)
+    text = "\n\n".join([table(rows), pages_table(desks)])
+    given.result.write_text(text)
+    print(text)
+    return 0 if all(row.ok for row in rows) else 1
+
+
+def said(what: str) -> None:
+    print(f"{time.monotonic() - BEGAN:.0f} s: {what}", file=sys.stderr, flush=True)
+
+
+def use(name: str) -> None:
+    """From here on this process talks to that database."""
+    connection.close()
+    connection.settings_dict["NAME"] = name
+
+
+def desk(orders: int) -> Desk:
+    """A database of its own, copied from the empty one, filled and summed up."""
+    empty = BASE
+    name = f"{empty}_{orders}"
+    use("postgres")
+    with connection.cursor() as cursor:
+        cursor.execute(f'CREATE DATABASE "{name}" TEMPLATE "{empty}"')
+    use(name)
+    alice = User.objects.create_user("alice", "alice@example.com", "alice-password-of-20")
+    traders = ledgers.fill(alice, orders)
+    ledgers.counted(alice)
+    newest = TrackingOrder.objects.filter(account__owner=alice, closed=True).order_by("-close_time").first()
+    assert newest
+    keys = [trader.pk for trader in traders]
+    return Desk(orders, name, alice, signed_in(alice), keys[0], keys[:2], newest.pk)
+
+
+def addresses(one: Desk) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """(name, address, headers) of every page and part that shows the ledger or stands beside it."""
+    trader = reverse("trader", args=[one.trader])
+    history = reverse("history")
+    pair = "&".join(f"trader={key}" for key in one.pair)
+    yield "Overview, 90 days", reverse("overview"), {}
+    yield "Overview, all", reverse("overview") + "?period=all", {}
+    yield "Traders", reverse("traders"), {}
+    yield "Traders, 30 days, part", reverse("traders") + "?period=30", PART
+    yield "Trader, 90 days", trader, {}
+    yield "Trader, all", trader + "?period=all", {}
+    yield "Trader, all, part", trader + "?period=all", PART
+    yield "Compare", f"{reverse('compare')}?{pair}", {}
+    yield "Open orders", reverse("open_orders"), {}
+    yield "Open orders, part", reverse("open_orders"), PART
+    yield "History", history, {}
+    yield "History, part", history, PART
+    yield "History of a trader", f"{history}?trader={one.trader}", {}
+    yield "History of a symbol", f"{history}?symbol=BTCUSDT", {}
+    yield "History, losses of shorts", f"{history}?side=SHORT&result=loss", {}
+    yield "Order", reverse("order", args=[one.order]), {}
+    yield "Connection", reverse("connection", args=[one.alice.accounts.order_by("pk")[0].pk]), {}
+    yield "Activity", reverse("activity"), {}
+    yield "Alerts", reverse("alerts"), {}
+    yield "Data issues", reverse("issues"), {}
+
+
+def in_process(one: Desk) -> None:
+    use(one.name)
+    one.client.get("/bare/")
+    frame = queries(one, "/bare/", {})
+    for name, address, headers in addresses(one):
+        one.client.get(address, headers=headers)
+        one.queries[name] = queries(one, address, headers) - frame
+        gc.collect()
+        for _ in range(CALLS):
+            started = time.perf_counter()
+            answer = one.client.get(address, headers=headers)
+            one.times[name].append(time.perf_counter() - started)
+            assert answer.status_code == 200, (name, answer.status_code)
+
+
+def queries(one: Desk, address: str, headers: dict[str, str]) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        one.client.get(address, headers=headers)
+    return len(captured)
+
+
+def through_granian(one: Desk) -> None:
+    use(one.name)
+    pages = list(addresses(one))
+    before = os.environ["DATABASE_URL"]
+    os.environ["DATABASE_URL"] = before.replace(f"/{BASE}", f"/{one.name}", 1)
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="copydesk-bench-") as folder,
+            web(Path(folder), "http://127.0.0.1:9") as url,
+            requests.Session() as session,
+        ):
+            session.trust_env = False
+            session.cookies.update({name: morsel.value for name, morsel in one.client.cookies.items()})
+            for name, address, headers in pages:
+                for turn in range(BY_HTTP + 10):  # each of the server's threads comes to the page once before
+                    started = time.perf_counter()
+                    answer = session.get(url + address, headers=headers, allow_redirects=False, timeout=60)
+                    if turn >= 10:
+                        one.by_http[name].append(time.perf_counter() - started)
+                    assert answer.status_code == 200, (name, answer.status_code)
+    finally:
+        os.environ["DATABASE_URL"] = before
+
+
+def p95(seconds: list[float]) -> float:
+    return quantiles(seconds, n=20, method="inclusive")[-1]
+
+
+def limits(desks: list[Desk]) -> list[Ratio]:
+    small, large = desks[0], desks[-1]
+    heaviest = max(large.times, key=lambda name: p95(large.times[name]))
+    slowest = p95(large.times[heaviest])
+    growth = max(large.times, key=lambda name: median(large.times[name]) / median(small.times[name]))
+    most = {
+        kind: max((n, name) for name, n in large.queries.items() if name.endswith("part") is (kind == "part"))
+        for kind in ("page", "part")
+    }
+    unsteady = [name for name in large.queries if large.queries[name] != small.queries[name]]
+    grown = median(large.times[growth]) / median(small.times[growth])
+    return [
+        Ratio(
+            f"heaviest page ({heaviest}) at {large.orders:,} orders, p95, ms of server time", 1000 * slowest, 25,
+            "most", f"median {1000 * median(large.times[heaviest]):.1f} ms",
+        ),
+        Ratio(
+            f"the same page, p95 at {large.orders:,} / p95 at {small.orders:,}",
+            slowest / p95(small.times[heaviest]), 1.2, "most", f"{1000 * p95(small.times[heaviest]):.1f} ms there",
+        ),
+        Ratio(
+            f"any page, the one that grows most ({growth}), median / median", grown, None, "most",
+            f"{1000 * median(small.times[growth]):.1f} to {1000 * median(large.times[growth]):.1f} ms",
+        ),
+        Ratio(f"queries of a page beside the frame's ({most['page'][1]})", most["page"][0], PAGE_QUERIES),
+        Ratio(f"queries of a part beside the frame's ({most['part'][1]})", most["part"][0], PART_QUERIES),
+        Ratio(
+            "pages whose number of queries differs between the ledgers", len(unsteady), 0, "most", ", ".join(unsteady)
+        ),
+    ]  # fmt: skip
+
+
+def summary_read(large: Desk) -> list[Ratio]:
+    """The rows of the traders table, and the same columns by a bare cursor."""
+    keys = [large.alice.pk, "all"]
+
+    def bare() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """SELECT t.*, a.label, s.closed_copies, s.net, s.net_before, s.figures, s.spark, s.computed_at
+                FROM copytrade_trader t JOIN copytrade_account a ON a.id = t.account_id
+                LEFT JOIN copytrade_periodsummary s ON s.trader_id = t.id AND s.period = %s
+                WHERE a.owner_id = %s ORDER BY t.copied DESC, t.name, t.id""",
+                keys[::-1],
+            )
+            cursor.fetchall()
+
+    def ours() -> None:
+        assert len(read.period_rows(read.of_user(large.alice), "all")) == ledgers.TRADERS
+
+    ratio, mine, other = in_turn(ours, bare, READS)
+    return [
+        Ratio(
+            "summary read / the same rows by raw SQL, medians", ratio, 2.0, "most",
+            f"{1000 * mine:.2f} ms against {1000 * other:.2f} ms, {ledgers.TRADERS} traders",
+        )
+    ]  # fmt: skip
+
+
+def recomputed() -> list[Ratio]:
+    """All daily sums, summaries and details of the ledger, beside one GROUP BY of the same sums."""
+    accounts = list(Account.objects.all())
+    traders = list(Trader.objects.values_list("pk", flat=True))
+
+    def everything() -> None:
+        for account in accounts:
+            rollups.rebuild(account)
+        rollups.summarise(traders)
+
+    def grouped() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"""SELECT o.trader_id, (o.close_time AT TIME ZONE 'UTC')::date, o.symbol, {counted.SUMS}
+                FROM copytrade_trackingorder o WHERE {counted.COUNTS} GROUP BY 1, 2, 3"""
+            )
+            cursor.fetchall()
+
+    ratio, ours, plain = in_turn(everything, grouped, REMAKES)
+    return [
+        Ratio(
+            "full recomputation (daily sums, summaries, details) / one plain GROUP BY of the daily sums", ratio, 6.0,
+            "most", f"{ours:.1f} s against {plain:.2f} s, one process",
+        )
+    ]  # fmt: skip
+
+
+def in_turn(one: Callable[[], None], other: Callable[[], None], times: int) -> tuple[float, float, float]:
+    """(median of the ratios, median seconds of the one, of the other), after a call of each that does not count."""
+    seconds: list[tuple[float, float]] = []
+    for turn in range(times + 1):
+        pair = []
+        for call in (one, other):
+            started = time.perf_counter()
+            call()
+            pair.append(time.perf_counter() - started)
+        if turn:
+            seconds.append((pair[0], pair[1]))
+    firsts, seconds_ = zip(*seconds, strict=True)
+    return median(a / b for a, b in seconds), median(firsts), median(seconds_)
+
+
+def exported(desks: list[Desk]) -> list[Ratio]:
+    """A file of the history through the whole server side, read to its end; memory as the kernel tells its height."""
+    rows = []
+    for form, label in (("csv", "CSV"), ("jsonl", "JSON Lines")):
+        grown, seconds, lines = [], 0.0, 0
+        for one in desks[:2]:
+            use(one.name)
+            with grows() as mebibytes:
+                started = time.perf_counter()
+                answer = one.client.get(reverse("history_export", args=[form]))
+                lines = sum(part.count(b"\n") for part in answer)
+                seconds = time.perf_counter() - started
+            grown.append(mebibytes[0])
+        told = f"{lines:,} lines; memory grew by {grown[1]:.1f} MiB, for a tenth of the rows by {grown[0]:.1f} MiB"
+        rows.append(
+            Ratio(f"export of {desks[1].orders:,} rows as {label}, seconds", seconds, 3.0, "most", told)
+        )
+    return rows
 
 
 @contextmanager
-def canned_exchange(*options: str) -> Iterator[str]:
-    """The address of bench/canned.py in a process of its own; the desk's sandbox venue points there."""
-    command = [sys.executable, "-m", "bench.canned", *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
-    try:
-        assert process.stdout
-        url = f"http://127.0.0.1:{int(process.stdout.readline())}"
-        desk.venue_at(url)
-        yield url
-    finally:
-        process.kill()
-        process.wait()
-
-
-def somebody() -> User:
-    """An owner of a measurement's accounts."""
-    name = f"owner-of-pages-{next(_numbers)}"
-    return User.objects.create_user(name, f"{name}@example.com")
-
-
-def new_account(owner) -> Account:
-    """A connection whose history was never read, tested and ready."""
-    account = desk.connection_of(owner, f"Pages {next(_numbers)}")
-    Account.objects.filter(pk=account.pk).update(state=Account.State.ACTIVE, uid=4412067359)
-    account.refresh_from_db()
-    Trader.objects.bulk_create(
-        Trader(account=account, trader_id=uid, name="Northwind Steady", copied=True) for uid in canned.TRADERS
-    )
-    return account
-
-
-def cost_of(work: Callable[[], object]) -> Cost:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        backend = cursor.fetchone()[0]
+def grows() -> Iterator[list[float]]:
+    """By how many MiB this process's highest resident size rises inside."""
     gc.collect()
-    wall, here, there = time.perf_counter(), time.process_time(), _computed(backend)
-    work()
-    return Cost(time.perf_counter() - wall, time.process_time() - here, _computed(backend) - there)
+    Path("/proc/self/clear_refs").write_text("5")
+    before, found = _resident("VmRSS"), [0.0]
+    yield found
+    found[0] = max(0.0, (_resident("VmHWM") - before) / 1024)
 
 
-def _computed(pid: int) -> float:
-    """Seconds that a process has computed, to the nanosecond (Linux)."""
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+def _resident(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name))
 
 
-def pages() -> list[Ratio]:
-    """Both ratios, from the medians of rounds in turn."""
-    owner, ours, bare, merged, copied = somebody(), [], [], [], []
-    with canned_exchange() as url:
-        session = requests.Session()
-        session.trust_env = False
-        for _ in range(ROUNDS + 1):
-            account = new_account(owner)
-            ours.append(cost_of(lambda account=account: backfill(account)))
-            account = new_account(owner)
-            bare.append(cost_of(lambda account=account: fetch_and_copy(session, url, account)))
-            records = decoded(new_account(owner))
-            account = new_account(owner)
-            merged.append(cost_of(lambda account=account, records=records: merge_all(account, records)))
-            account = new_account(owner)
-            traders = dict(account.traders.values_list("trader_id", "pk"))
-            rows = [row for page in fetched(session, url) for row in rows_of(page, account, traders)]
-            copied.append(cost_of(lambda rows=rows: copy(rows)))
-    return [_per_page(ours[1:], bare[1:]), _bulk(merged[1:], copied[1:], ours[1:])]
+def pages_table(desks: list[Desk]) -> str:
+    sizes = " | ".join(f"{one.orders:,}" for one in desks)
+    lines = [
+        f"| Page, p95 in ms with so many orders | Queries | {sizes} | Median growth | Through granian: "
+        f"{desks[0].orders:,} | {desks[-1].orders:,} |",
+        "|---|---:" + "|---:" * (len(desks) + 3) + "|",
+    ]
+    for name in desks[0].times:
+        times = " | ".join(f"{1000 * p95(one.times[name]):.1f}" for one in desks)
+        growth = median(desks[-1].times[name]) / median(desks[0].times[name])
+        http = " | ".join(f"{1000 * p95(one.by_http[name]):.1f}" for one in (desks[0], desks[-1]))
+        lines.append(f"| {name} | {desks[-1].queries[name]} | {times} | {growth:.2f} | {http} |")
+    return "\n".join(lines)
 
 
-def backfill(account: Account) -> None:
-    """The desk's own first reading of a past of 40 pages, as a worker does it."""
-    said = run.sync_account(account.pk, [SyncJob.Kind.HISTORY])
-    stored = account.orders.count()
-    assert stored == canned.PAGES * canned.SIZE, (said, stored)
+BEGAN = time.monotonic()
+BASE = connection.settings_dict["NAME"]
 
-
-def decoded(account: Account) -> list[list]:
-    """The same pages as records, read by the desk's client."""
-    client, pages, cursor = client_for(account), [], None
-    for _ in range(canned.PAGES):
-        page = client.tracking_order_history(cursor=cursor)
-        pages.append(page.records)
-        cursor = page.next
-    return pages
-
-
-def merge_all(account: Account, pages: list[list]) -> None:
-    """In the batches in which a worker reads the past."""
-    for start in range(0, len(pages), PAGES_TOGETHER):
-        records = [record for page in pages[start : start + PAGES_TOGETHER] for record in page]
-        with transaction.atomic():
-            ledger.merge(account, records, source=ledger.HISTORY)
-
-
-def fetched(session: requests.Session, url: str) -> Iterator[list[dict]]:
-    key = ""
-    for _ in range(canned.PAGES):
-        answer = session.get(f"{url}/capi/v3/copy/follower/historyOrders?limit=100{key}", timeout=30)
-        page = json.loads(answer.content)
-        yield page["list"]
-        if page["nextKey"]:
-            key = f"&nextKeyId={page['nextKey']['nextKeyId']}&nextKeyTime={page['nextKey']['nextKeyTime']}"
-
-
-def fetch_and_copy(session: requests.Session, url: str, account: Account) -> None:
-    """The least that any program must do: ask, parse, COPY, commit; page by page."""
-    traders = dict(account.traders.values_list("trader_id", "pk"))
-    for page in fetched(session, url):
-        copy(rows_of(page, account, traders))
-
-
-def rows_of(page: list[dict], account: Account, traders: dict[int, int]) -> Iterator[tuple]:
-    now = datetime.now(UTC)
-    for order in page:
-        yield (
-            account.pk, traders[order["traderID"]], order["trackingNo"], 0, order["traderName"], order["symbol"],
-            order["positionSide"], order["status"], order["openOrderId"], order["closeOrderId"], order["openLeverage"],
-            order["openPriceAvg"] or None, moment(order["openTime"]), order["openSize"] or None,
-            order["openFillSize"] or None, order["openFee"] or None, order["openMarginAmount"] or None,
-            order["tpTriggerPrice"] or None, order["slTriggerPrice"] or None, order["closeAvgPrice"] or None,
-            order["closeSize"] or None, moment(order["closeTime"]), order["realizedPnl"] or None,
-            order["profitRate"] or None, order["netProfit"] or None, moment(order["createdTime"]),
-            moment(order["updateTime"]), "{}", True, now,
-        )  # fmt: skip
-
-
-def moment(ms: int | str) -> datetime:
-    return datetime.fromtimestamp(int(ms) / 1000, UTC)
-
-
-def copy(rows) -> None:
-    with transaction.atomic(), connection.cursor() as cursor, cursor.copy(COPY) as into:
-        for row in rows:
-            into.write_row(row)
-
-
-def _per_page(ours: list[Cost], bare: list[Cost]) -> Ratio:
-    ratios = [one.cpu / other.cpu for one, other in zip(ours, bare, strict=True)]
-    here = median(one.here / other.here for one, other in zip(ours, bare, strict=True))
-    told = f"{_ms(one.cpu for one in ours)} against {_ms(one.cpu for one in bare)}; of the client alone {here:.2f}"
-    what = "CPU per full page of 100 orders, socket to commit / (requests + json + COPY)"
-    return Ratio(what, median(ratios), 2.5, "most", f"client and database together: {told}")
-
-
-def _bulk(merged: list[Cost], copied: list[Cost], whole: list[Cost]) -> Ratio:
-    rows = canned.PAGES * canned.SIZE
-    ratio = median(other.wall / one.wall for one, other in zip(merged, copied, strict=True))
-    all_the_way = median(other.wall / one.wall for one, other in zip(whole, copied, strict=True))
-    speed = [rows / median(one.wall for one in costs) for costs in (merged, copied)]
-    told = f"{speed[0]:,.0f} rows/s in transactions of {PAGES_TOGETHER} pages against {speed[1]:,.0f} in one COPY"
-    return Ratio(
-        "bulk backfill / COPY, same table and indexes, rows per second", ratio, 0.4, "least",
-        f"{told}; with the exchange's answers fetched and decoded {all_the_way:.2f}",
-    )  # fmt: skip
-
-
-def _ms(costs) -> str:
-    return f"{1000 * median(costs) / canned.PAGES:.2f} ms"
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

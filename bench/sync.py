@@ -22,7 +22,7 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 
-from . import delay, memory, pages, streams  # noqa: E402
+from . import backfill, delay, memory, streams  # noqa: E402
 from .ratios import Ratio, table  # noqa: E402
 
 SEEDS = (1, 2, 3)
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="copydesk-bench-") as folder:
         parts: dict[str, Callable[[], list[Ratio]]] = {
             "delay": delays,
-            "pages": pages.pages,
+            "pages": backfill.pages,
             "memory": lambda: memory.memory(given.pages),
             "streams": lambda: streams.streams(Path(folder)),
         }

@@ -12,7 +12,7 @@ from .console import say
 from .folders import ROOT
 
 PAGE = ROOT / "docs" / "performance.md"
-BENCHES = ("settings", "sync", "load")
+BENCHES = ("settings", "sync", "load", "pages")
 # These start a whole desk of their own, as ./run does, and look at it with a browser.
 DESKS = ("weight", "lighthouse")
 WITHOUT_OPTIONS = ("settings", "weight")

@@ -9,6 +9,11 @@ from .accounts import Account
 from .fields import NumericField
 from .traders import Trader
 
+# Closed copies that are in no sum (rollups/counted.py): without a result, or without one of their times.
+UNCOUNTED = models.Q(closed=True) & (
+    models.Q(close_time=None) | models.Q(open_time=None) | models.Q(net_profit=None)
+)
+
 
 class TrackingOrder(models.Model):
     """A copy follower tracking order (interface.md), one row per (account, trackingNo, generation).
@@ -74,6 +79,7 @@ class TrackingOrder(models.Model):
             models.Index(
                 fields=["account", "open_time"], condition=models.Q(closed=False), name="order_open"
             ),
+            models.Index(fields=["account"], condition=UNCOUNTED, name="order_uncounted"),
         ]
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db import connection
+from django.db.models import Func, OuterRef, Q, QuerySet
 
-from copytrade.models import TrackingOrder, User
+from copytrade.models import Account, TrackingOrder, User
+from copytrade.rollups.days import day_of, first_moment
 
 from .orders import NO_FILTERS, Filters, filtered, orders_of
+from .zones import zone_of
 
-ZERO = Decimal(0)
+MOST_COUNTED = 2000  # where the daily sums do not help: a page must not wait for a million rows
 NEWEST_FIRST = ("-close_time", "-tracking_no", "-pk")
+OLDEST_FIRST = ("close_time", "tracking_no", "pk")
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,8 @@ class HistoryTotals:
     wins: int
     losses: int
     undated: int = 0  # closed copies without a closing time, in none of the other figures
+    lost: int = 0  # closed beyond the exchange's history: without a time or a result
+    newest: bool = False  # there are more, and these are the totals of the newest ones alone
 
 
 @dataclass(frozen=True)
@@ -53,20 +61,47 @@ def history_page(
     `after` gives the page of older ones, `before` that of newer ones. Raises ValueError for a key that no
     page gave out.
     """
-    rows, totals = history(user, filters), _totals(_closed(user, filters))
-    page = rows.select_related("trader", "account").order_by(*NEWEST_FIRST)
+    rows, totals = history(user, filters), _totals(user, filters)
     if before and not after:
-        found = list(page.filter(_beyond(before, "gt")).reverse()[: limit + 1])
+        found = _shown(user, filters, rows.filter(_beyond(before, "gt")), limit + 1, OLDEST_FIRST)
         if len(found) > limit:
             shown = found[limit - 1 :: -1]
             return HistoryPage(shown, totals, _key_of(shown[-1]), _key_of(shown[0]))
         # Fewer than a page are newer: that is the first page.
     if after:
-        page = page.filter(_beyond(after, "lt"))
-    found = list(page[: limit + 1])
+        rows = rows.filter(_beyond(after, "lt"))
+    found = _shown(user, filters, rows, limit + 1)
     shown = found[:limit]
     older = _key_of(shown[-1]) if len(found) > limit else ""
     return HistoryPage(shown, totals, older, _key_of(shown[0]) if after and shown else "")
+
+
+def newest(
+    user: User,
+    rows: QuerySet[TrackingOrder],
+    limit: int,
+    order: Sequence[str] = NEWEST_FIRST,
+    trader: int | None = None,
+) -> QuerySet[TrackingOrder]:
+    """The first `limit` and more of a person's orders, in order, to be cut by the caller: by a walk over an index for
+    each connection, so no more are looked at than are shown. `trader`: whose orders they are, where they are one's."""
+    own = rows.filter(account=OuterRef("pk")).order_by(*order).values("pk")[:limit]
+    accounts = Account.objects.filter(owner=user).order_by()
+    if trader is not None:
+        accounts = accounts.filter(traders=trader)
+    keys = accounts.annotate(key=Func(ArraySubquery(own), function="unnest")).values("key")
+    return TrackingOrder.objects.filter(pk__in=keys).order_by(*order)
+
+
+def _shown(
+    user: User,
+    filters: Filters,
+    rows: QuerySet[TrackingOrder],
+    limit: int,
+    order: Sequence[str] = NEWEST_FIRST,
+) -> list[TrackingOrder]:
+    found = newest(user, rows, limit, order, filters.trader)
+    return list(found.select_related("trader", "account")[:limit])
 
 
 def history(user: User, filters: Filters) -> QuerySet[TrackingOrder]:
@@ -84,18 +119,97 @@ def _closed(user: User, filters: Filters) -> QuerySet[TrackingOrder]:
     return rows.filter(results[filters.result]) if filters.result in results else rows
 
 
-def _totals(closed: QuerySet[TrackingOrder]) -> HistoryTotals:
-    dated = Q(close_time__isnull=False)
-    found = closed.aggregate(
-        n=Count("pk", filter=dated),
-        net=Sum("net_profit", filter=dated),
-        gross=Sum("realized_pnl", filter=dated),
-        wins=Count("pk", filter=dated & Q(net_profit__gt=0)),
-        losses=Count("pk", filter=dated & Q(net_profit__lt=0)),
-        undated=Count("pk", filter=~dated),
+_ROWS = """count(*) FILTER (WHERE o.close_time IS NOT NULL) AS n,
+    coalesce(sum(o.net_profit) FILTER (WHERE o.close_time IS NOT NULL), 0) AS net,
+    coalesce(sum(coalesce(o.realized_pnl, o.net_profit)) FILTER (WHERE o.close_time IS NOT NULL), 0) AS gross,
+    count(*) FILTER (WHERE o.close_time IS NOT NULL AND o.net_profit > 0) AS wins,
+    count(*) FILTER (WHERE o.close_time IS NOT NULL AND o.net_profit < 0) AS losses,
+    count(*) FILTER (WHERE o.close_time IS NULL) AS undated"""
+# What is in the daily sums, what is not, and what is not known at all.
+_TOTALS = """
+WITH mine AS MATERIALIZED (SELECT id FROM copytrade_account WHERE owner_id = %(user)s)
+SELECT s.n + u.n, s.net + u.net, s.gross + u.gross, s.wins + u.wins, s.losses + u.losses, u.undated, l.n
+FROM (SELECT {sums} AND d.account_id IN (TABLE mine)) s,
+    (SELECT {rows} FROM copytrade_trackingorder o WHERE o.account_id IN (TABLE mine) AND {which}) u,
+    (SELECT count(*) AS n FROM copytrade_trackingorder o
+        WHERE o.account_id IN (TABLE mine) AND NOT o.closed AND o.lost_since IS NOT NULL{lost}) l
+"""
+_SUMS = """coalesce(sum(d.n), 0)::bigint AS n, coalesce(sum(d.net), 0) AS net, coalesce(sum(d.gross), 0) AS gross,
+    coalesce(sum(d.wins), 0)::bigint AS wins, coalesce(sum(d.losses), 0)::bigint AS losses"""
+_UNCOUNTED = "o.closed AND (o.close_time IS NULL OR o.open_time IS NULL OR o.net_profit IS NULL)"
+_RESULTS = {"gain": "o.net_profit > 0", "loss": "o.net_profit < 0", "even": "o.net_profit = 0"}
+
+
+def _totals(user: User, filters: Filters) -> HistoryTotals:
+    """From the daily sums, and the few orders that are in none of them; filters that the sums do not know are
+    counted in the orders, the newest of them. One query."""
+    days = _whole_days(user, filters)
+    values = {
+        "user": user.pk, "account": filters.account, "trader": filters.trader, "symbol": filters.symbol,
+        "side": filters.side, "since": filters.since, "until": filters.until, "most": MOST_COUNTED + 1,
+        "first": days and days[0], "last": days and days[1],
+    }  # fmt: skip
+    whose = "".join(
+        f" AND o.{name}_id = %({name})s" for name in ("account", "trader") if values[name] is not None
     )
-    sums = {name: found[name] or ZERO for name in ("net", "gross")}
-    return HistoryTotals(**(found | sums))
+    whose += " AND o.symbol = %(symbol)s" if filters.symbol else ""
+    lost = whose + (" AND o.position_side = %(side)s" if filters.side else "")
+    times = " AND o.close_time >= %(since)s" if filters.since else ""
+    times += " AND o.close_time < %(until)s" if filters.until else ""
+    if filters.side or filters.result or days is None:
+        return _newest(values, lost, times, filters.result)
+    table = "copytrade_dayresult" if filters.trader is not None or filters.symbol else "copytrade_accountday"
+    within = " AND d.day >= %(first)s" if days[0] else ""
+    within += " AND d.day <= %(last)s" if days[1] else ""
+    sums = f"{_SUMS} FROM {table} d WHERE true{within}{whose.replace(' o.', ' d.')}"
+    return HistoryTotals(
+        *_asked(_TOTALS.format(sums=sums, rows=_ROWS, which=_UNCOUNTED + whose + times, lost=lost), values)
+    )
+
+
+def _newest(values: dict, lost: str, times: str, result: str) -> HistoryTotals:
+    """Of the newest orders that the filters match, one by one."""
+    told = f" AND {_RESULTS[result]}" if result in _RESULTS else ""
+    his = (
+        " AND id IN (SELECT account_id FROM copytrade_trader WHERE id = %(trader)s)"
+        if values["trader"]
+        else ""
+    )
+    found = _asked(
+        f"""WITH mine AS MATERIALIZED (SELECT id FROM copytrade_account WHERE owner_id = %(user)s{his}),
+        newest AS MATERIALIZED (
+            SELECT o.* FROM mine CROSS JOIN LATERAL (
+                SELECT o.close_time, o.tracking_no, o.net_profit, o.realized_pnl FROM copytrade_trackingorder o
+                WHERE o.account_id = mine.id AND o.closed AND o.close_time IS NOT NULL{lost}{times}{told}
+                ORDER BY o.close_time DESC, o.tracking_no DESC LIMIT %(most)s
+            ) o ORDER BY o.close_time DESC, o.tracking_no DESC LIMIT %(most)s
+        ), undated AS (
+            SELECT o.close_time, 0::bigint, o.net_profit, o.realized_pnl FROM copytrade_trackingorder o
+            WHERE o.account_id IN (TABLE mine) AND o.closed AND o.close_time IS NULL{lost}{times}{told}
+        )
+        SELECT o.*, l.n FROM (SELECT {_ROWS} FROM (TABLE newest UNION ALL TABLE undated) o) o,
+            (SELECT count(*) AS n FROM copytrade_trackingorder o
+                WHERE o.account_id IN (TABLE mine) AND NOT o.closed AND o.lost_since IS NOT NULL{lost}) l""",  # noqa: S608
+        values,
+    )
+    return HistoryTotals(*found, newest=found[0] > MOST_COUNTED)
+
+
+def _asked(statement: str, values: dict) -> tuple:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchone()
+
+
+def _whole_days(user: User, filters: Filters) -> tuple[date | None, date | None] | None:
+    """The first and the last day that the filters let through; None where they begin or end within a day."""
+    zone, bounds = zone_of(user), []
+    for moment in (filters.since, filters.until):
+        day = None if moment is None else day_of(moment, zone)
+        if day is not None and first_moment(day, zone) != moment:
+            return None
+        bounds.append(day)
+    return bounds[0], bounds[1] and bounds[1] - timedelta(days=1)
 
 
 def _key_of(order: TrackingOrder) -> str:

@@ -17,7 +17,7 @@ from copytrade.statistics.exact import EXACT, ZERO, total
 from copytrade.statistics.parts import true_up_before
 
 from .freshness import Freshness, freshness
-from .history import NEWEST_FIRST
+from .history import newest
 from .orders import OpenOverview, open_order, open_rows, orders_of, overview_of
 from .overlap import Overlap, overlaps
 from .together import together
@@ -113,7 +113,7 @@ def _around(
     user: User, traders: dict[int, Trader], begins: date | None, visit: datetime, zone: tzinfo, now: datetime
 ) -> _Around:
     """What a page shows of other tables than the sums: one query. `traders`: by our key."""
-    closed = orders_of(user).filter(closed=True, close_time__isnull=False).order_by(*NEWEST_FIRST)
+    closed = newest(user, orders_of(user).filter(closed=True, close_time__isnull=False), RECENT)
     versions = SettingsVersion.objects.filter(trader__account__owner=user)
     versions = versions.exclude(author=SettingsVersion.Author.FIRST).order_by("-first_seen_at", "-id")
     if begins is not None:

@@ -186,34 +186,6 @@ def totals(accounts: Iterable[int], since: Mapping[str, date | None]) -> dict[st
         return {name: Totals(*row) for name, *row in cursor.fetchall()}
 
 
-def closed_totals(
-    user: User,
-    account: int | None = None,
-    trader: int | None = None,
-    symbol: str = "",
-    since: date | None = None,
-    until: date | None = None,
-) -> Totals:
-    """The sums of a person's closed copies, narrowed to an account, a trader, a symbol, and days, both included.
-    One query."""
-    table = "copytrade_dayresult" if trader is not None or symbol else "copytrade_accountday"
-    narrowed = [
-        ("d.account_id = %s", account),
-        ("d.trader_id = %s", trader),
-        ("d.symbol = %s", symbol or None),
-    ]
-    narrowed += [("d.day >= %s", since), ("d.day <= %s", until)]
-    asked = [(words, value) for words, value in narrowed if value is not None]
-    where = "".join(f" AND {words}" for words, _ in asked)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""SELECT {_TOTALS} FROM {table} d
-            WHERE d.account_id IN (SELECT id FROM copytrade_account WHERE owner_id = %s){where}""",
-            [user.pk, *(value for _, value in asked)],
-        )
-        return Totals(*cursor.fetchone())
-
-
 def symbols_of(user: User) -> list[str]:
     """The symbols of a person's copies, closed (as last summed up) and open. One query."""
     with connection.cursor() as cursor:

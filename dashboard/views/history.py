@@ -23,7 +23,7 @@ def history(request: HttpRequest) -> HttpResponse:
         "filters": filters,
         "page": page,
         "undated": reports.undated(user, filters) if page.totals.undated else [],
-        "lost": reports.lost(user, filters),
+        "lost": page.totals.lost,
         "freshness": reports.freshness(user, ["history"]),
         "filtered": filters != reports.Filters(),
         "sides": SIDES,

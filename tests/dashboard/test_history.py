@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from copytrade import rollups
 from copytrade.models import SyncJob, TrackingOrder, Trader, User
 from tests.dashboard.test_overview import FRAME, text
 from tests.support.ledger_rows import account_of, closed_copy, day, open_copy, trader_of
@@ -169,6 +170,7 @@ def test_a_closed_copy_without_a_closing_time_is_named_and_not_counted(
     closed_copy(trader, 1, "10", 1)
     odd = closed_copy(trader, 2, "99", 2)
     TrackingOrder.objects.filter(pk=odd.pk).update(close_time=None)
+    rollups.rebuild(trader.account)
     page = get(client)
     assert f"{odd.symbol} {odd.tracking_no}</a>" in page
     assert "Without a closing time" in page and "1 closed copy" in text(page)
