@@ -10,8 +10,8 @@ from allauth.account.authentication import get_authentication_records
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponseRedirect
+from django.db.models import Count, QuerySet
+from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
@@ -28,6 +28,7 @@ from copytrade.models import (
     Trader,
     User,
 )
+from copytrade.reports import together
 
 
 def person(request: HttpRequest) -> User:
@@ -88,6 +89,21 @@ def trader_read(request: HttpRequest, pk: int) -> Trader:
 
 def trader_write(request: HttpRequest, pk: int) -> Trader:
     return trader_read(request, pk)
+
+
+def trader_and_jobs(request: HttpRequest, pk: int) -> tuple[Trader, list[SyncJob], int]:
+    """A trader with the readings of their account and the number of its gaps: one query for a page that tells all."""
+    mine = Account.objects.filter(traders=pk, owner=person(request))
+    found, account, readings = together(
+        Trader.objects.filter(pk=pk, account__owner=person(request)),
+        mine.annotate(n_gaps=Count("gaps")),
+        SyncJob.objects.filter(account__in=mine).order_by("pk"),
+    )
+    if not found:
+        raise Http404("No trader of yours has this number.")
+    for row in [*found, *readings]:
+        row.account = account[0]
+    return found[0], readings, account[0].n_gaps
 
 
 def order_read(request: HttpRequest, pk: int) -> TrackingOrder:

@@ -68,12 +68,13 @@ def calendar(daily: Sequence[tuple[date, Decimal]]) -> Calendar | None:
 
 
 def _month(first: date, daily: list[tuple[date, Decimal]], scale: Decimal) -> Month:
+    top = (first.weekday() + daily[0][0].day - 1) // 7  # the week that is shown first
     days = [
         Day(
             day,
             net,
             day.weekday() * CELL,
-            (first.weekday() + day.day - 1) // 7 * CELL,
+            ((first.weekday() + day.day - 1) // 7 - top) * CELL,
             _level(net, scale),
         )
         for day, net in daily

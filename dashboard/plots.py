@@ -15,6 +15,7 @@ from math import floor, log10
 from .templatetags.desk import MINUS, THIN
 
 BOX = 1000
+APART = 9  # percent between two labels
 DAY = 86_400.0
 # Distances between ticks of an axis of time, in days, up to weeks; from there on months.
 STEPS = (1 / 24, 1 / 8, 1 / 4, 1 / 2, 1, 2, 7, 14)
@@ -80,12 +81,13 @@ def round_ticks(low: float, high: float, about: int = 4) -> list[float]:
     return [round(step * place, 10) for place in range(first, floor(high / step + 1e-9) + 1)]
 
 
-def amount(value: float) -> str:
-    """A tick's number with its sign: +1 500, 0, -2.5."""
+def amount(value: float, signed: bool = True) -> str:
+    """A tick's number, with its sign where it is a result: +1 500, 0, -2.5."""
     if not value:
         return "0"
     text = f"{abs(value):,.10f}".rstrip("0").rstrip(".").replace(",", THIN)
-    return ("+" if value > 0 else MINUS) + text
+    plus = "+" if signed else ""
+    return (plus if value > 0 else MINUS) + text
 
 
 def time_ticks(first: datetime, last: datetime, zone: tzinfo, most: int = 6) -> list[Tick]:
@@ -138,7 +140,8 @@ def line(
 ) -> Plot | None:
     """A line over time with its area down (or up) to 0, which is always in the picture. None for fewer than two points.
 
-    `steps`: the value holds until the next point. `span`: the time that is shown; that of the points without it.
+    `steps`: the value holds until the next point, and is no result: it has no sign. `span`: the time that is shown;
+    that of the points without it.
     `marks`: (when, kind, label); those outside of the time are left out.
     """
     if len(points) < 2:
@@ -153,7 +156,7 @@ def line(
     area = f"M{across[0]} {foot}L{path[1:]}L{across[-1]} {foot}Z"
     return Plot(
         shapes=[Shape(f"{kind}-area", area), Shape(kind, path)],
-        grid=_grid(low, high, about),
+        grid=_grid(low, high, about, signed=not steps),
         below=time_ticks(first, last, zone),
         marks=[
             Mark(_percent((when - first).total_seconds(), 0, length), what, label)
@@ -175,19 +178,19 @@ def cloud(points: Sequence[tuple[Decimal, Decimal]]) -> Plot | None:
     for at, value in zip(times, values, strict=True):
         spot = f"M{_place(at, left, right)} {BOX - _place(value, low, high)}h0"
         dots["losses" if value < 0 else "gains"].append(spot)
-    below = [
-        Tick(_percent(log10(hours), left, right), label)
-        for hours, label in HOLDING_TICKS
-        if left < log10(hours) < right
-    ]
+    below: list[Tick] = []
+    for hours, label in HOLDING_TICKS:
+        at = _percent(log10(hours), left, right)
+        if 0 < at < 100 and (not below or at - below[-1].at >= APART):
+            below.append(Tick(at, label))
     return Plot(
         [Shape(kind, "".join(path)) for kind, path in dots.items() if path], _grid(low, high, 4), below
     )
 
 
-def _grid(low: float, high: float, about: int) -> list[Tick]:
+def _grid(low: float, high: float, about: int, signed: bool = True) -> list[Tick]:
     return [
-        Tick(round(100 - _percent(value, low, high), 2), amount(value), zero=not value)
+        Tick(round(100 - _percent(value, low, high), 2), amount(value, signed), zero=not value)
         for value in round_ticks(low, high, about)
     ]
 

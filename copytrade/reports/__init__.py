@@ -6,7 +6,7 @@ first page, `visits` what is new on it; `timeline` the versions of a trader's se
 """
 
 from .compare import Compared, Comparison, Pair, Shared, compare
-from .freshness import Freshness, Reading, freshness
+from .freshness import Freshness, Reading, freshness, freshness_of
 from .history import HistoryPage, HistoryTotals, history_page, undated
 from .orders import (
     Filters,
@@ -24,8 +24,9 @@ from .overlap import Overlap, Part, overlaps
 from .overview import Overview, Tile, overview
 from .reliability import Note, notes, reaches
 from .timeline import Entry, timeline
+from .together import together
 from .trader_around import Around, TruedUp, trader_around
-from .trader_page import Previous, Reach, TraderPage, trader_page, trader_range
+from .trader_page import Previous, Reach, TraderPage, reach_of, trader_page, trader_range
 from .traders import (
     Reconciliation,
     TraderRow,
@@ -70,6 +71,7 @@ __all__ = [
     "compare",
     "day_start",
     "freshness",
+    "freshness_of",
     "generations",
     "history_page",
     "lost",
@@ -78,10 +80,12 @@ __all__ = [
     "open_overview",
     "overlaps",
     "overview",
+    "reach_of",
     "reaches",
     "reconciliation",
     "since_last_visit",
     "timeline",
+    "together",
     "trader_around",
     "trader_page",
     "trader_range",

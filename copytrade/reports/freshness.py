@@ -60,11 +60,18 @@ def freshness(
     subject: User | Account, kinds: Iterable[str] | None = None, now: datetime | None = None
 ) -> Freshness:
     """The freshness of a user's (or one account's) data. One query. `kinds` narrows what counts."""
-    now, wanted = now or timezone.now(), set(kinds or SyncJob.Kind.values)
     jobs = SyncJob.objects.select_related("account").order_by("account_id", "pk")
     jobs = (
         jobs.filter(account=subject) if isinstance(subject, Account) else jobs.filter(account__owner=subject)
     )
+    return freshness_of(jobs, kinds, now)
+
+
+def freshness_of(
+    jobs: Iterable[SyncJob], kinds: Iterable[str] | None = None, now: datetime | None = None
+) -> Freshness:
+    """The same from jobs that were read already, each with its account."""
+    jobs, now, wanted = list(jobs), now or timezone.now(), set(kinds or SyncJob.Kind.values)
     rows = [job for job in jobs if job.kind in wanted]
     history = [job for job in jobs if job.kind == SyncJob.Kind.HISTORY]
     readings: dict[str, Reading] = {}

@@ -91,15 +91,19 @@ class TraderPage:
 
 
 def trader_page(
-    trader: Trader, period: str = "90", now: datetime | None = None, zone: tzinfo | None = None
+    trader: Trader,
+    period: str = "90",
+    now: datetime | None = None,
+    zone: tzinfo | None = None,
+    reach: Reach | None = None,
 ) -> TraderPage:
-    """The page of a stored period. Raises KeyError for a period that is none."""
+    """The page of a stored period. Raises KeyError for a period that is none. `reach`: where it is at hand."""
     now = now or timezone.now()
     zone = zone or timezone.get_current_timezone()
     (row,) = page_rows([trader], period, now)
     today = now.astimezone(zone).date()
     first = first_day_of(period, today)
-    reach = _reach(trader)
+    reach = reach or _reach(trader)
     return TraderPage(
         trader=trader,
         period=period,
@@ -275,4 +279,9 @@ def _reach(trader: Trader) -> Reach:
         .annotate(gaps=Subquery(gaps.annotate(n=Count("pk")).values("n")))
         .first()
     )
-    return Reach(job.complete_from if job else None, walking(job), job.gaps or 0 if job else 0)
+    return reach_of(job, job.gaps or 0 if job else 0)
+
+
+def reach_of(job: SyncJob | None, gaps: int) -> Reach:
+    """The reach that an account's history job tells."""
+    return Reach(job.complete_from if job else None, walking(job), gaps)

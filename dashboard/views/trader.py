@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from copytrade import reconcile, reports, rollups, rules, versions
-from copytrade.models import SettingsVersion, Trader, TraderNote
+from copytrade.models import SettingsVersion, SyncJob, Trader, TraderNote
 from copytrade.rollups.days import first_moment
 from copytrade.statistics.parts import true_up_before
 from dashboard import access, asked, calendars, charts, comparisons, figures, htmx, plots, watching
@@ -24,7 +24,7 @@ TEMPLATE = "traders/trader.html"
 EXTREMES = 4  # of the copies that gained most, lost most, were held longest
 BREAKDOWNS = (
     ("side", "Side"),
-    ("weekday", "Weekday of closing"),
+    ("weekday", "Weekday"),
     ("leverage", "Leverage"),
     ("holding", "Holding time"),
 )
@@ -35,9 +35,7 @@ NEW = "new"  # the prefix of the form for a note that is not there yet
 @require_safe
 def trader(request: HttpRequest, pk: int) -> HttpResponse:
     """The page; a part of it when htmx asks for another period. The period is in the address."""
-    found = access.trader_read(request, pk)
-    watching.watch_account(found.account)
-    return _page(request, found)
+    return _page(request, pk)
 
 
 @require_POST
@@ -46,7 +44,7 @@ def note_add(request: HttpRequest, pk: int) -> HttpResponse:
     found = access.trader_write(request, pk)
     form = NoteForm(request.POST, prefix=NEW, today=timezone.localdate(), instance=TraderNote(trader=found))
     if not form.is_valid():
-        return _page(request, found, note_form=form, status=422)
+        return _page(request, pk, note_form=form, status=422)
     form.save()
     messages.success(request, "The note is kept. It stands on the time axis and under Notes.")
     return _back(request, found, "notes")
@@ -58,7 +56,7 @@ def note_edit(request: HttpRequest, pk: int, note: int) -> HttpResponse:
     row = get_object_or_404(TraderNote, pk=note, trader=found)
     form = NoteForm(request.POST, today=timezone.localdate(), instance=row, prefix=f"note{note}")
     if not form.is_valid():
-        return _page(request, found, edited=form, status=422)
+        return _page(request, pk, edited=form, status=422)
     form.save()
     messages.success(request, "The note is changed.")
     return _back(request, found, "notes")
@@ -79,7 +77,7 @@ def capital(request: HttpRequest, pk: int) -> HttpResponse:
     found = access.trader_write(request, pk)
     form = CapitalForm(request.POST)
     if not form.is_valid():
-        return _page(request, found, capital_form=form, status=422)
+        return _page(request, pk, capital_form=form, status=422)
     Trader.objects.filter(pk=found.pk).update(capital_base=form.cleaned_data["capital"])
     rollups.summarise([found.pk])
     said = (
@@ -101,20 +99,21 @@ def _back(request: HttpRequest, found: Trader, place: str) -> HttpResponseRedire
 
 def _page(
     request: HttpRequest,
-    found: Trader,
+    pk: int,
     *,
     note_form: NoteForm | None = None,
     edited: NoteForm | None = None,
     capital_form: CapitalForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    user = access.person(request)
-    now, zone = timezone.now(), reports.zone_of(user)
+    found, jobs, gaps = access.trader_and_jobs(request, pk)
+    watching.watch_account(found.account)
+    now, zone = timezone.now(), reports.zone_of(access.person(request))
     today = now.astimezone(zone).date()
     wanted = asked.asked(request.GET, today)
-    page = _report(found, wanted, now, zone)
+    page = _report(found, wanted, now, zone, reports.reach_of(_history(jobs), gaps))
     around = reports.trader_around(found, _extremes(page.scatter), now)
-    freshness = reports.freshness(found.account, ["open", "history"])
+    freshness = reports.freshness_of(jobs, [SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY], now)
     context = {
         "trader": found,
         "page": page,
@@ -141,10 +140,16 @@ def _page(
     return htmx.render(request, TEMPLATE, context, partial="period", status=status)
 
 
-def _report(found: Trader, wanted: asked.Asked, now: datetime, zone: tzinfo) -> reports.TraderPage:
+def _history(jobs: list[SyncJob]) -> SyncJob | None:
+    return next((job for job in jobs if job.kind == SyncJob.Kind.HISTORY), None)
+
+
+def _report(
+    found: Trader, wanted: asked.Asked, now: datetime, zone: tzinfo, reach: reports.Reach
+) -> reports.TraderPage:
     if wanted.first is not None and wanted.last is not None:
         return reports.trader_range(found, wanted.first, wanted.last, now, zone)
-    return reports.trader_page(found, wanted.period.key, now, zone)
+    return reports.trader_page(found, wanted.period.key, now, zone, reach)
 
 
 def _facts(page: reports.TraderPage, around: reports.Around, freshness: reports.Freshness) -> reconcile.Facts:

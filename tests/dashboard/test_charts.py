@@ -39,7 +39,9 @@ def test_drawdowns_are_drawn_below_zero_and_times_are_seconds() -> None:
     data = charts.equity_data(curve([5, -3]), [(START, "Settings changed")], "UTC")
     assert data["drawdown"] == [0, -3]
     assert data["times"] == [int(START.timestamp()), int(START.timestamp()) + 3600]
-    assert data["marks"] == [{"time": int(START.timestamp()), "label": "Settings changed"}]
+    assert data["marks"] == [
+        {"time": int(START.timestamp()), "label": "Settings changed", "kind": "settings"}
+    ]
 
 
 @given(st.lists(st.integers(-100, 100), max_size=50), st.integers(0, 60))
@@ -62,42 +64,17 @@ def test_a_sparkline_needs_two_points_and_stays_in_its_box() -> None:
 
 
 def test_the_still_picture_goes_through_the_curve_from_end_to_end() -> None:
-    points = charts.still(curve([1] * 1000)).split()
-    assert len(points) <= 152
-    assert (points[0], points[-1]) == ("0.0,196.0", "600.0,4.0")
+    still = charts.still(curve([1] * 1000))
+    assert still is not None
+    area, line = (shape.path for shape in still.equity.shapes)
+    assert line.startswith("M0 ") and line.count("L") <= 151
+    assert line.rpartition("L")[2].split()[0] == "1000"
+    assert area.endswith("Z")
+    assert charts.still(curve([1])) is None, "a line needs two points"
 
 
 def series(nets: list[int], start: date = date(2026, 3, 4)) -> list[tuple[date, Decimal]]:
     return [(start + timedelta(days=n), Decimal(net)) for n, net in enumerate(nets)]
-
-
-def test_the_calendar_puts_monday_on_top_and_weeks_side_by_side() -> None:
-    calendar = charts.calendar(series([1, -2, 0, 4, 5, 6]))  # a Wednesday to a Monday
-    assert calendar is not None
-    assert [(day.x, day.y) for day in calendar.days] == [
-        (0, 36),
-        (0, 54),
-        (0, 72),
-        (0, 90),
-        (0, 108),
-        (18, 0),
-    ]
-    assert [day.kind for day in calendar.days] == ["gain", "loss", "none", "gain", "gain", "gain"]
-    assert calendar.best and calendar.best.net == 6
-    assert calendar.worst and calendar.worst.net == -2
-    assert [day.level for day in calendar.days][2] == 0
-
-
-def test_a_long_calendar_shows_its_last_year() -> None:
-    calendar = charts.calendar(series([1] * 900))
-    assert calendar is not None
-    assert len(calendar.days) <= 53 * 7
-    assert calendar.days[-1].day == date(2026, 3, 4) + timedelta(days=899)
-    assert calendar.width <= 53 * charts.CELL
-
-
-def test_no_days_no_calendar() -> None:
-    assert charts.calendar([]) is None
 
 
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=300))
