@@ -12,12 +12,13 @@ from django.utils import timezone
 
 from copytrade.models import Trader
 from copytrade.rollups import PERIODS
-from copytrade.rollups.periods import since
+from copytrade.rollups.pages import page_rows
+from copytrade.rollups.periods import first_day, since
 from copytrade.statistics import Row, Summary
 from copytrade.statistics.correlation import Correlation, correlation
 from copytrade.statistics.exact import ZERO
 
-from .trader_page import trader_page
+from .trader_page import _zero_filled
 
 LEAST, MOST = 2, 4
 
@@ -80,14 +81,22 @@ class Comparison:
 def compare(
     traders: Sequence[Trader], period: str = "90", now: datetime | None = None, zone: tzinfo | None = None
 ) -> Comparison:
-    """Raises ValueError for fewer than two traders or more than four, KeyError for a period that is none."""
+    """One query. Raises ValueError for fewer than two traders or more than four, KeyError for a period that is none."""
     PERIODS[period]
     if not LEAST <= len({trader.pk for trader in traders}) == len(traders) <= MOST:
         raise ValueError("Two to four different traders can be compared.")
     now, zone = now or timezone.now(), zone or timezone.get_current_timezone()
+    today = now.astimezone(zone).date()
     found = [
-        Compared(page.trader, page.summary, page.curve, page.daily, page.breakdowns["symbol"], page.stale)
-        for page in (trader_page(trader, period, now, zone) for trader in traders)
+        Compared(
+            row.trader,
+            row.summary,
+            row.curve,
+            _zero_filled(row, first_day(period, today), today),
+            row.breakdowns.get("symbol", []),
+            row.stale,
+        )
+        for row in page_rows(traders, period, now)
     ]
     heights = [net for one in found for _, net, _ in one.curve]
     begun = since(period, now, zone)

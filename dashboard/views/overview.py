@@ -76,10 +76,12 @@ def _news(found: reports.Overview) -> dict[str, Any]:
     """Whom and what the numbers of the last visit are about."""
     at = found.since.at
     traders = [row.trader for row in found.traders]
+    joined = [one for one in traders if one.copied and one.first_seen_at > at]
     return {
         "since": found.since,
         "changed": [version for version in found.settings if version.first_seen_at > at][:MOST_NEWS],
-        "joined": [one for one in traders if one.copied and one.first_seen_at > at][:MOST_NEWS],
+        "joined": joined[:MOST_NEWS],
+        "joined_more": max(0, len(joined) - MOST_NEWS),
         "left": [one for one in traders if not one.copied and one.left_at and one.left_at > at][:MOST_NEWS],
         "raised": sum(alert.created_at > at for alert in found.alerts),
     }
@@ -94,7 +96,8 @@ def _reach(found: reports.Overview) -> dict[str, Any]:
 
 def _fitting(found: reports.Overview) -> int:
     """How many closed copies stand beside the exposure without leaving a column empty."""
-    lines = len(found.open.by_symbol) + (1.5 + 1.6 * len(found.overlaps) if found.overlaps else 0)
+    overlaps = min(len(found.overlaps), 4)
+    lines = len(found.open.by_symbol) + (2 + 1.9 * overlaps if overlaps else 0)
     return min(max(round(lines * 0.7), 4), len(found.recent))
 
 

@@ -88,6 +88,19 @@ def closed_copy(
     trader: Trader, number: int, net: str = "5", days_ago: float = 1, **more: Any
 ) -> TrackingOrder:
     """A copy that was held for an hour and closed `days_ago`, with the sums and summaries of its trader."""
+    copy = _closed(trader, number, net, days_ago, **more)
+    _summed(trader, [copy])
+    return copy
+
+
+def closed_copies(trader: Trader, *copies: tuple[int, str, float, str]) -> list[TrackingOrder]:
+    """Several of them, each (number, net, days ago, symbol), summed once: for tests that need many."""
+    made = [_closed(trader, number, net, days_ago, symbol=symbol) for number, net, days_ago, symbol in copies]
+    _summed(trader, made)
+    return made
+
+
+def _closed(trader: Trader, number: int, net: str, days_ago: float, **more: Any) -> TrackingOrder:
     closed = timezone.now() - timedelta(days=days_ago)
     values: dict[str, Any] = {
         "status": "CLOSED",
@@ -102,10 +115,12 @@ def closed_copy(
         "profit_rate": Decimal(net) / 40,
         "update_time": closed,
     }
-    copy = open_copy(trader, number, **values | more)
-    rollups.refresh_cells(trader.account, [(trader.pk, copy.close_time, copy.symbol)])
+    return open_copy(trader, number, **values | more)
+
+
+def _summed(trader: Trader, copies: list[TrackingOrder]) -> None:
+    rollups.refresh_cells(trader.account, [(trader.pk, copy.close_time, copy.symbol) for copy in copies])
     rollups.summarise([trader.pk])
-    return copy
 
 
 def version_of(
