@@ -8,6 +8,7 @@ Absence closes nothing; it only means that the history has to be looked at.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -83,3 +84,11 @@ def absent(known: Iterable[Identity], seen: Pass) -> list[Identity]:
         if order.number not in seen.numbers
         and not any(same(order, one) for one in by_number.get(order.number, ()))
     ]
+
+
+def number_of(raw: str) -> int | None:
+    """The tracking number of a record that could not be understood, if it shows one."""
+    try:
+        return int(json.loads(raw).get("trackingNo"))
+    except (ValueError, TypeError, AttributeError):
+        return None

@@ -27,7 +27,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 WINDOW_DAYS = 90.0
-SHORTEST_WINDOW_DAYS = 1.0
+SHORTEST_WINDOW_DAYS = 1 / 24  # an exchange that reaches back a day must not stop the reading of what is new
 EMPTY_WINDOWS = 4
 STALE_WINDOWS = 2
 TOO_FAR = -1170
@@ -163,7 +163,7 @@ def took(
 
 
 def too_far(cursor: Cursor, asked: Window) -> Outcome:
-    """The exchange does not go back that far (-1170): try half of it, down to a day, then its reach has ended."""
+    """The exchange does not go back that far (-1170): try half of it, down to an hour, then its reach has ended."""
     place = cursor[asked.part]
     place["next"] = None
     days = (asked.end - asked.start) / timedelta(days=2)
@@ -175,7 +175,7 @@ def too_far(cursor: Cursor, asked: Window) -> Outcome:
     if asked.part == WALK:
         return _end_of_reach(cursor, asked)
     if place.get("windows") == 0:
-        # Not even the last day: that is no matter of reach. Next time from the beginning.
+        # Not even the last hours: that is no matter of reach. Next time from the beginning.
         place |= _FRESH | {"days": WINDOW_DAYS, "start": _iso(asked.end - timedelta(days=WINDOW_DAYS))}
         return Outcome(refused=True)
     del cursor[BACK]

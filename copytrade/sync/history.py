@@ -20,8 +20,9 @@ from copytrade.exchange.envelopes import Cursor, Page
 from copytrade.exchange.errors import ExchangeError, Malformed, Rejected
 from copytrade.exchange.paging import cursored
 from copytrade.exchange.records import FollowerOrder
-from copytrade.models import CoverageGap, DataIssue, TrackingOrder
+from copytrade.models import BadRecord, CoverageGap, DataIssue, TrackingOrder
 from copytrade.steps import walk
+from copytrade.steps.passes import number_of
 
 from .reading import Reading
 
@@ -167,7 +168,10 @@ def _give_up(reading: Reading, read: walk.Read) -> None:
     )
     told = rows.order_by("pk").values_list("pk", "tracking_no", "symbol", "missing_since", began)
     now = timezone.now()
-    gone = [line for line in told if walk.lost(walk.Missing(line[3], line[4]), read)]
+    unread = _unread_numbers(reading)
+    gone = [
+        line for line in told if line[1] not in unread and walk.lost(walk.Missing(line[3], line[4]), read)
+    ]
     for _, number, symbol, since, _ in gone[:LOST_AT_ONCE]:
         sentence = (
             f"The order {number} ({symbol}) left the open list on {_day(since)} and is nowhere in the history that the "
@@ -176,6 +180,12 @@ def _give_up(reading: Reading, read: walk.Read) -> None:
         details = {"tracking_no": str(number), "symbol": symbol, "missing_since": since.isoformat()}
         issues.tell(reading.account, DataIssue.Kind.LOST_WINDOW, str(number), sentence, details, now)
     TrackingOrder.objects.filter(pk__in=[line[0] for line in gone[:LOST_AT_ONCE]]).update(lost_since=now)
+
+
+def _unread_numbers(reading: Reading) -> set[int]:
+    """Tracking numbers on records that could not be read: their orders are not lost, only not understood."""
+    kept = BadRecord.objects.filter(account=reading.account, read_at=None).values_list("raw", flat=True)
+    return {number for raw in kept.iterator() if (number := number_of(raw)) is not None}
 
 
 def _day(moment: datetime) -> str:

@@ -103,6 +103,18 @@ def test_a_refusal_of_the_last_day_itself_is_an_error_and_no_end_of_the_past() -
     assert exchange.ledger == {0}
 
 
+def test_an_exchange_that_reaches_back_half_a_day_stops_nothing() -> None:
+    cursor: dict = {}
+    exchange = Exchange(0.1, 0.4, 3, reach=0.5)
+    play(cursor, exchange)
+    assert exchange.ledger == {0, 1} and BACK not in cursor
+    for _ in range(5):
+        exchange.now += timedelta(hours=7)
+        exchange.orders[len(exchange.orders)] = exchange.now - timedelta(hours=1)
+        assert not any(outcome.refused for outcome in play(cursor, exchange))
+    assert exchange.ledger == set(exchange.orders) - {2}
+
+
 def test_an_exchange_that_ignores_ranges_ends_the_walk_honestly() -> None:
     cursor: dict = {}
     exchange = Exchange(1, 5, 200, ignores_ranges=True)

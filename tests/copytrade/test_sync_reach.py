@@ -18,6 +18,7 @@ from copytrade.exchange.errors import Rejected, Unreachable
 from copytrade.exchange.records import CopiedTrader, FollowerOrder
 from copytrade.models import (
     Account,
+    BadRecord,
     CoverageGap,
     DataIssue,
     SettingsVersion,
@@ -298,6 +299,29 @@ def test_an_order_that_is_nowhere_in_all_that_can_be_read_is_lost_and_never_clos
     exchange.open = [order(1, open_time=NOW - 200 * DAY)]
     read(account, exchange, "open")
     assert TrackingOrder.objects.get().lost_since is None and issues("lost_window") == {"1": "resolved"}
+
+
+def test_an_order_whose_record_could_not_be_read_is_not_lost(account: Account, exchange: Exchange) -> None:
+    exchange.open = [order(1, open_time=NOW - 20 * DAY)]
+    read(account, exchange, "open")
+    read(account, exchange, "history")
+    exchange.open = []
+    backdate()
+    read(account, exchange, "open")
+    backdate(missing_since=NOW - timedelta(hours=2))
+    BadRecord.objects.create(
+        account=account,
+        operation="tracking_order_history",
+        fingerprint="x",
+        raw='{"trackingNo": 1}',
+        reason="?",
+    )
+    SyncJob.objects.filter(kind="history").update(
+        cursor=job(account, "history").cursor | swept(NOW - 2 * DAY)
+    )
+    read(account, exchange, "history")
+    row = TrackingOrder.objects.get()
+    assert row.missing_since and row.lost_since is None and issues("lost_window") == {}
 
 
 def test_an_outage_longer_than_the_reach_is_a_gap_that_is_said(account: Account, exchange: Exchange) -> None:
