@@ -3,7 +3,8 @@
 (() => {
   "use strict";
 
-  // The library is heavier than the page: it is fetched when the first chart comes near the window.
+  // The server has drawn the picture already. The library, heavier than the page, only adds reading off single points:
+  // it is fetched when somebody points at a chart or goes to it by key.
   const address = document.currentScript.dataset.library;
   let library;
   const loaded = () => library ??= new Promise((resolve, reject) => {
@@ -165,13 +166,14 @@
     };
   }
 
+  const dataOf = (box) => JSON.parse(document.getElementById(box.dataset.chart).textContent);
+
   async function start(box) {
     if (box.dataset.drawn) return;
     box.dataset.drawn = "1";
     await loaded();
     if (!box.isConnected) return;
-    const data = JSON.parse(document.getElementById(box.dataset.chart).textContent);
-    if (data.times.length < 2) return;
+    const data = dataOf(box);
     let plots = await build(box, data);
     let drawn = Promise.resolve();
     const again = () => {
@@ -234,14 +236,15 @@
     }
   });
 
-  const near = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
-      near.unobserve(target);
-      start(target);
-    }
-  }, { rootMargin: "200px" });
-  const startAll = (root) => root.querySelectorAll("[data-chart]").forEach((box) => near.observe(box));
+  function awaitReader(box) {
+    if (box.dataset.waits) return;
+    box.dataset.waits = "1";
+    const data = dataOf(box);
+    if (data.times.length < 2) return;
+    readout(box, data, null);
+    for (const name of ["pointerenter", "focus"]) box.addEventListener(name, () => start(box), { once: true });
+  }
+  const startAll = (root) => root.querySelectorAll("[data-chart]").forEach(awaitReader);
   document.addEventListener("DOMContentLoaded", () => startAll(document));
   document.addEventListener("htmx:afterSwap", (event) => startAll(event.target));
 })();

@@ -51,11 +51,11 @@ def shoot(page: Page, name: str, *, whole: bool = False) -> None:
 def trader(page: Page, name: str) -> None:
     page.goto("/traders/")
     page.get_by_role("link", name=name).click()
-    expect(page.locator("[data-plot=equity] canvas")).to_be_visible()
+    expect(page.locator("[data-plot=equity] svg >> nth=0")).to_be_visible()
 
 
 def desktop(page: Page) -> None:
-    until(page, "/", lambda: page.locator("[data-plot=equity] canvas"))
+    until(page, "/", lambda: page.locator("[data-plot=equity] svg >> nth=0"))
     until(page, "/orders/history/", lambda: page.get_by_text("complete since"))
     page.goto("/")
     shoot(page, "overview")
@@ -98,7 +98,7 @@ def main(url: str) -> None:
             trader(page, "Northwind Steady")
             shoot(page, "trader-dark")
         with visitor(browser, url, PHONE) as page:
-            until(page, "/", lambda: page.locator("[data-plot=equity] canvas"))
+            until(page, "/", lambda: page.locator("[data-plot=equity] svg >> nth=0"))
             shoot(page, "overview-phone", whole=False)
             page.goto("/orders/open/")
             shoot(page, "open-orders-phone")

@@ -37,12 +37,12 @@ def test_every_page_fits_and_is_accessible(
 def test_the_chart_is_drawn_and_read_by_keyboard(page: Page) -> None:
     enter_the_demo(page)
     trader = Trader.objects.get(name="Northwind Steady")
-    until(page, f"/traders/{trader.pk}/", lambda: page.locator("[data-plot=drawdown] canvas"))
-    expect(page.locator("[data-plot=equity] canvas")).to_be_visible()
+    until(page, f"/traders/{trader.pk}/", lambda: page.locator("[data-plot=drawdown] svg"))
     readout = page.locator("[data-readout]")
     last = readout.inner_text()
     assert re.match(r"\d+ \w+ 2\d{3}, \d\d:\d\d: [+−].* USDT", last)
     page.locator("#equity").focus()
+    expect(page.locator("[data-plot=drawdown] canvas")).to_be_visible()
     page.keyboard.press("Home")
     expect(readout).not_to_have_text(last)
     page.keyboard.press("End")
@@ -53,7 +53,10 @@ def test_the_chart_is_drawn_and_read_by_keyboard(page: Page) -> None:
 
 def test_the_chart_follows_the_theme(page: Page) -> None:
     enter_the_demo(page)
-    until(page, "/", lambda: page.locator("[data-plot=equity] canvas"))
+    until(page, "/", lambda: page.locator("[data-plot=equity] svg"))
+    page.locator("#equity").hover()
+    expect(page.locator("[data-plot=drawdown] canvas")).to_be_visible()
+    page.mouse.move(0, 0)
     before = page.locator("#equity").screenshot()
     page.get_by_role("button", name="Dark").click()
     page.wait_for_timeout(200)

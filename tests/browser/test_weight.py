@@ -23,19 +23,16 @@ def test_every_page_is_light_at_first_and_lighter_again(page: Page, sandbox: San
         assert weight.ok, table([weight])
 
 
-def test_the_chart_library_comes_only_where_a_chart_is_and_only_when_it_is_near(page: Page) -> None:
+def test_the_chart_library_comes_only_to_those_who_read_single_points(page: Page) -> None:
     enter_the_demo(page)
-    traffic = Traffic(page)
-    assert not library(traffic.first("/orders/open/"))
     until(page, "/", lambda: page.locator("[data-chart]"))
-    page.set_viewport_size({"width": 1280, "height": 200})
-    page.goto("/")
+    traffic = Traffic(page)
+    assert not library(traffic.first("/"))
     box = page.locator("[data-chart]").first
-    below = box.evaluate("box => box.getBoundingClientRect().top") - 200
-    assert below > 200, "the chart stands below a window as low as this one"
-    expect(box.locator("canvas")).to_have_count(0)
-    box.scroll_into_view_if_needed()
+    expect(box.locator("svg").first).to_be_visible()
+    box.hover()
     expect(box.locator("canvas").first).to_be_visible()
+    assert library(traffic.seen())
 
 
 def library(fetched: Fetched) -> list[str]:

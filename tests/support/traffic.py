@@ -59,6 +59,10 @@ class Traffic:
         while seen != len(self._sizes):
             seen = len(self._sizes)
             self.page.wait_for_timeout(QUIET)
+        return self.seen()
+
+    def seen(self) -> Fetched:
+        """What has been fetched since the view began."""
         return Fetched([(url, self._sizes.get(request, 0)) for request, url in self._urls.items()])
 
     def _asked(self, event: dict[str, Any]) -> None:
