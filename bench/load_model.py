@@ -1,9 +1,10 @@
 """2,000 accounts on one address in a simulated clock: production's planner, and a model of what readings cost.
 
-The model: one address gives so many readings' weight per second as the limiter would (its share of 500 in 10 s, each
-call counted from its grant to a window after its answer). Jobs are read earliest deadline first, one after the other;
-a reading weighs 10, of settings 10 for each of two or three traders. Closes are Poisson with lognormal rates; one that
-a reading finds brings the account's history and traders forward, as in the desk. No failures, no boosts.
+The model: one address gives so many readings' weight per second as the limiter would while nobody interactive calls
+(its share of 500 in 10 s, a part of the reserve lent, each call counted from its grant to a window after its answer).
+Jobs are read earliest deadline first, one after the other; a reading weighs 10, of settings 10 for each of two or
+three traders. Closes are Poisson with lognormal rates; one that a reading finds brings the account's history forward,
+and its traders where its open list is not at its cap, as in the desk. No failures, no boosts.
 """
 
 from __future__ import annotations
@@ -13,14 +14,18 @@ from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 
+from copytrade.exchange.limits import RESERVE
+from copytrade.exchange.windows import LENT
+from copytrade.intervals import is_at_cap
 from copytrade.scheduling import planner, rates
 from copytrade.sync.leases import HINT_SPACING
+from copytrade.sync.run import JITTER, JITTER_AT_CAP
 
 from .ratios import Ratio
 
 ACCOUNTS, MINUTES, BEYOND = 2_000, 30, 240
-LIMIT, WINDOW, RESERVE, ANSWER = 500.0, 10.0, 0.1, 0.05
-USABLE = LIMIT * (1 - RESERVE) / (WINDOW + ANSWER)
+LIMIT, WINDOW, KEPT, ANSWER = 500.0, 10.0, RESERVE * (1 - LENT), 0.05
+USABLE = LIMIT * (1 - KEPT) / (WINDOW + ANSWER)
 REPLAN = 60.0
 MEDIAN_RATE, SIGMA = 6 / 86_400, 1.0
 WATCHED_BEFORE = 86_400.0  # seconds over which the rates were learned
@@ -125,7 +130,8 @@ class Desk:
             row.changes, row.exposure = rates.observed(
                 row.changes, row.exposure, self.now - job.read_at, changed=changed
             )
-        interval = row.interval * self.rng.uniform(0.95, 1.05)
+        at_cap = is_at_cap(row.venue, row.kind, row.interval)
+        interval = row.interval * self.rng.uniform(*(JITTER_AT_CAP if at_cap else JITTER))
         job.due = min(max(job.due + interval, self.now + 0.9 * interval), self.now + interval)
         job.read_at = self.now
         if changed:
@@ -139,8 +145,11 @@ class Desk:
         return found
 
     def _hint(self, number: int) -> None:
-        """As leases.make_due: forward, but not right after the last one."""
+        """As leases.make_due: forward, not right after the last one; traders not where the open list is at its cap."""
         job = self.jobs[number]
+        first = self.jobs[4 * job.row.account].row
+        if job.row.kind == "traders" and is_at_cap(first.venue, first.kind, first.interval):
+            return
         soon = max(self.now, job.read_at + job.row.interval * HINT_SPACING)
         if soon < job.due:
             job.due = soon

@@ -19,6 +19,8 @@ from django.db.models.functions import Greatest
 
 from copytrade import egress
 from copytrade.clients import limiter_at
+from copytrade.exchange.limits import RESERVE
+from copytrade.exchange.windows import LENT
 from copytrade.models import Account, Chore, SyncJob, SyncRun
 from tests.support.sandbox_process import Sandbox
 
@@ -28,13 +30,11 @@ from .ratios import Ratio
 from .stack import Counted, Worker, weight_of
 
 LIMIT, WINDOW = 500, 10.0  # weight in so many seconds, of each address
-RESERVE = 0.1  # kept for what a person asks; readings may use the rest
+KEPT = RESERVE * (1 - LENT)  # for what a person asks, while nobody does; readings may use the rest
 ADDRESSES = {f"a{number}": {"source": f"127.0.0.{number}"} for number in range(2, 10)}
 ACCOUNTS = 240
-SETTLE, MEASURED = (
-    20.0,
-    30.0,
-)  # seconds: until the first plan holds and the first window is over; then whole windows
+# Seconds: until the first plan holds and a part of the reserve is lent; then whole windows.
+SETTLE, MEASURED = 40.0, 30.0
 TURNS = 2
 SLOW, SLOW_SETTLE, SLOW_MEASURED = 0.2, 6.0, 12.0
 
@@ -151,10 +151,10 @@ def _weight(one: list[Stream]) -> Ratio:
 
 
 def _quota(one: list[Stream], eight: list[Stream]) -> list[Ratio]:
-    usable = LIMIT * (1 - RESERVE) / WINDOW
+    usable = LIMIT * (1 - KEPT) / WINDOW
     used = [stream.weight / stream.seconds for stream in one]
     refused = sum(stream.refused for stream in (*one, *eight))
-    told = f"{median(used):.1f} of {usable:.0f} per second (500 in 10 s less the tenth kept for people), one address"
+    told = f"{median(used):.1f} of {usable:.0f} per second (500 in 10 s less what is kept for people), one address"
     statuses = Counter(call["status"] for stream in (*one, *eight) for call in stream.calls)
     answers = ", ".join(f"{number} x {status}" for status, number in sorted(statuses.items(), key=str))
     return [

@@ -23,11 +23,12 @@ class Bounds:
     cap: float
 
 
-# The caps leave a tenth for waiting and reading: open lists no older than 600 s, traders and settings than 2 h.
+# The caps leave some time for waiting and reading: open lists no older than 600 s, traders and settings than 2 h.
+# Not more of it than that: 2,000 accounts at these caps just fit into one address (`./run bench load`).
 BOUNDS = {
-    "open": Bounds(5.0, 540.0),
-    "traders": Bounds(60.0, 6480.0),
-    "settings": Bounds(300.0, 6480.0),
+    "open": Bounds(5.0, 560.0),
+    "traders": Bounds(60.0, 6900.0),
+    "settings": Bounds(300.0, 6900.0),
     # Beside the readings that a change brings forward; under overload it may wait for as long as OVERLAP_AT_LAST.
     "history": Bounds(300.0, 900.0),
 }
@@ -44,6 +45,11 @@ def bounds(venue: str, kind: str) -> Bounds:
     floor = SANDBOX_FLOORS[kind] if venue == "sandbox" else usual.floor
     floor = float(settings.VENUES.get(venue, {}).get("intervals", {}).get(kind, floor))
     return Bounds(floor, max(floor, usual.cap))
+
+
+def is_at_cap(venue: str, kind: str, seconds: float | None) -> bool:
+    """Is this interval the longest that the kind may have, or one that overload stretched beyond it?"""
+    return seconds is not None and seconds >= 0.99 * bounds(venue, kind).cap
 
 
 def interval(venue: str, kind: str) -> timedelta:

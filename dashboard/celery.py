@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from celery import Celery
-from celery.signals import beat_init, setup_logging, worker_ready
+from celery.signals import beat_init, setup_logging, worker_process_init, worker_ready
 
 from .ticking import Ticker
 
@@ -29,6 +29,12 @@ def keep_our_logging(**_: object) -> None:
     """Celery leaves logging to Django's settings; a line for every hint would drown the rest."""
     for name in ("celery.app.trace", "celery.worker.strategy", "celery.beat"):
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+@worker_process_init.connect
+def give_way_to_pages(**_: object) -> None:
+    """On a busy machine a person who waits for a page goes first: readings run with less claim to the processor."""
+    os.nice(int(os.environ.get("WORKER_NICE", "10")))
 
 
 @beat_init.connect

@@ -23,6 +23,9 @@ from .windows import (
     FLIGHT_MS,
     FULL,
     KEEP_MS,
+    LENT,
+    LENT_AFTER_MS,
+    LENT_BELOW,
     LOOK_AGAIN_MS,
     MEANWHILE_MS,
     PACE,
@@ -38,6 +41,7 @@ _NUMBERS = f"""
 local FLIGHT, KEEP, GRACE, JUMP = {FLIGHT_MS}, {KEEP_MS}, {GRACE_MS}, {JUMP_MS}
 local RECOVERY, DECAY, PACE, ALLOWS, LEAST = {RECOVERY_MS}, {DECAY_MS}, {PACE}, {PACE_ALLOWS}, {PACE_LEAST}
 local FULL, LOOK_AGAIN, MEANWHILE = {FULL}, {LOOK_AGAIN_MS}, {MEANWHILE_MS}
+local LENT, LENT_AFTER, LENT_BELOW = {LENT}, {LENT_AFTER_MS}, {LENT_BELOW}
 """
 
 _COMMON = (
@@ -141,6 +145,15 @@ local function foreign_use(window, cap)
   return sum, live
 end
 
+-- Background's share: with a part of the reserve while nobody else calls. The rest is there for the first person who
+-- does, and what was lent comes back before the next background call.
+local function lent(share)
+  local known = now - math.max(get('born'), get('people_at')) > LENT_AFTER
+  local alone = known and average('foreign', 0) < LENT_BELOW and recovered() == 1
+  if alone then return share + (1 - share) * LENT end
+  return share
+end
+
 -- Weight per second that the limits allow, and what of it background work can count on.
 local function usable(limits, share)
   local rate = nil
@@ -163,8 +176,8 @@ local function forget()
     redis.call('DEL', pool .. ':' .. window, pool .. ':foreign:' .. window)
   end
   redis.call('DEL', pool .. ':flight', pool .. ':queue')
-  redis.call('HDEL', pool, 'blocked', 'slow', 'assumed', 'assumed_at', 'foreign', 'people', 'paced', 'last')
-  redis.call('HDEL', pool, 'told', 'told_at', 'told_of')
+  redis.call('HDEL', pool, 'blocked', 'slow', 'assumed', 'assumed_at', 'foreign', 'people', 'people_at', 'paced')
+  redis.call('HDEL', pool, 'last', 'told', 'told_at', 'told_of')
 end
 
 -- Make the state when there is none. ARGV[1] is the state that the caller last saw: when it is gone, Redis lost
@@ -207,6 +220,7 @@ local weight, share, interactive = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
 local untold, ticket, left = tonumber(ARGV[10]), ARGV[11], tonumber(ARGV[12])
 local limits = caps()
 for window, _ in pairs(limits) do add(window, untold, now) end
+if interactive == '0' then share = lent(share) end
 local able, rate = usable(limits, share)
 if interactive == '0' then share = share * recovered() end
 
@@ -365,7 +379,7 @@ USABLE = (
     _COMMON
     + """
 local id = found_state()
-local rate = usable(caps(), tonumber(ARGV[7]))
+local rate = usable(caps(), lent(tonumber(ARGV[7])))
 return {id, 0, now, string.format('%.6f', rate)}
 """
 )

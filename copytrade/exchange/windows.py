@@ -25,6 +25,9 @@ PACE_LEAST = 0.1  # of the limit
 FULL = 0.98  # of the limit as the exchange last counted it: background work waits for its window to end
 MEANWHILE_MS = 3_000  # for so long after it others are taken to go on
 LOOK_AGAIN_MS = 1_000
+LENT = 0.6  # of the reserve goes to background work while
+LENT_AFTER_MS = 30_000  # nobody interactive has called for so long, nor was the count begun within it,
+LENT_BELOW = 0.5  # other programs take less than this per second, and no 429 is a minute old or less
 _HEADER = re.compile(
     r"x-(used-weight|remaining-weight|order-count)-([1-9][0-9]{0,3})([smhd])\Z", re.IGNORECASE
 )
@@ -120,6 +123,10 @@ class _Average:
     def __init__(self) -> None:
         self._rate, self._when = 0.0, 0
 
+    def quiet(self, now: int) -> bool:
+        """Has nothing come for a while?"""
+        return now - self._when > LENT_AFTER_MS or not self._rate
+
     def at(self, now: int) -> float:
         return self._rate * math.exp(min(0, self._when - now) / DECAY_MS)
 
@@ -134,6 +141,7 @@ class LocalPool:
     def __init__(self, limits: Mapping[int, int], clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
+        self._born = self._now()
         self._base = min(limits)
         self._windows = {length: Window(length, limit) for length, limit in limits.items()}
         self._flights: dict[str, tuple[int, int]] = {}  # ticket -> when, weight
@@ -162,6 +170,7 @@ class LocalPool:
                 self._flights[ticket] = (now, weight)
                 self._told = (self._told[0] + weight, *self._told[1:])
                 if slow:
+                    share = self._lent(now, share)
                     pace = PACE * max(self._usable(now, share), PACE_LEAST * self._rate()) / 1000
                     self._paced_until = max(self._paced_until, now) + weight / pace
                 else:
@@ -182,10 +191,7 @@ class LocalPool:
         """Weight per second that background work can count on."""
         with self._lock:
             now = self._now()
-            rate = min(window.limit * 1000 / window.length_ms for window in self._windows.values())
-            return max(
-                0.0, rate * share * self._recovered(now) - self._foreign.at(now) - self._people.at(now)
-            )
+            return self._usable(now, self._lent(now, share))
 
     def learn(self, windows: list[Told], ticket: str = "", granted_ms: int | None = None) -> None:
         """A call ended (`ticket`), granted at `granted_ms`. Take over the exchange's own count where it is higher than
@@ -241,7 +247,7 @@ class LocalPool:
 
     def _wait_with_pace(self, now: int, weight: int, share: float, slow: bool) -> int:
         """Background work goes at a pace: answers must tell of other programs while there is room to give way."""
-        wait = self._wait(now, weight, share * (self._recovered(now) if slow else 1.0))
+        wait = self._wait(now, weight, self._lent(now, share) * self._recovered(now) if slow else share)
         if not slow or not weight or wait < 0:
             return wait
         used, when, _ = self._told
@@ -253,6 +259,13 @@ class LocalPool:
     def _usable(self, now: int, share: float) -> float:
         kept = self._foreign.at(now) + self._people.at(now)
         return max(0.0, self._rate() * share * self._recovered(now) - kept)
+
+    def _lent(self, now: int, share: float) -> float:
+        """Background's share: with a part of the reserve while nobody else calls. The rest is there for the first
+        person who does, and what was lent comes back before the next background call."""
+        known = now - self._born > LENT_AFTER_MS and self._people.quiet(now)
+        alone = known and self._foreign.at(now) < LENT_BELOW and self._recovered(now) == 1
+        return share + (1 - share) * LENT if alone else share
 
     def _rate(self) -> float:
         """Weight per second that the limits allow."""

@@ -16,7 +16,7 @@ from django.db.models import Case, ExpressionWrapper, F, FloatField, Value, When
 from django.db.models.functions import Extract, Now
 
 from copytrade import egress
-from copytrade.intervals import OVERLAP_AT_LAST, Bounds, bounds
+from copytrade.intervals import OVERLAP_AT_LAST, Bounds, bounds, is_at_cap
 from copytrade.models import Account, SyncJob
 
 from . import rates, room
@@ -134,11 +134,17 @@ def _readings(rate: float, interval: float) -> float:
 
 
 def _hinted_beyond_plan(rows: Sequence[Row], solved: Sequence[float], noticed: dict[int, float]) -> float:
-    """The weight per second of readings of traders that closes bring forward."""
+    """The weight per second of readings of traders that closes bring forward: not where the open list itself is at its
+    cap (sync/open_orders.py)."""
+    held = {
+        row.account
+        for row, interval in zip(rows, solved, strict=True)
+        if row.kind == Kind.OPEN and is_at_cap(row.venue, row.kind, interval)
+    }
     return fsum(
         row.weight * (_readings(noticed.get(row.account, 0.0), interval) - 1 / interval)
         for row, interval in zip(rows, solved, strict=True)
-        if row.kind == Kind.TRADERS
+        if row.kind == Kind.TRADERS and row.account not in held
     )
 
 

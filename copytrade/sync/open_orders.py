@@ -12,6 +12,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from copytrade import issues, ledger
+from copytrade.intervals import is_at_cap
 from copytrade.models import DataIssue, SyncJob, TrackingOrder
 from copytrade.steps.passes import Pass, Verdict, judge
 
@@ -35,7 +36,10 @@ def read(reading: Reading) -> None:
     _settle(reading, passes[-1], verdict, fresh, began)
     if fresh:
         reading.changed += len(fresh)
-        make_due(reading.account, SyncJob.Kind.HISTORY, SyncJob.Kind.TRADERS)
+        make_due(reading.account, SyncJob.Kind.HISTORY)
+        if not is_at_cap(reading.account.venue, reading.job.kind, reading.job.interval):
+            # Where even this list is read as seldom as may be, weight is too short for the traders' new totals.
+            make_due(reading.account, SyncJob.Kind.TRADERS)
 
 
 def _pass(reading: Reading, began: datetime) -> Pass:

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from copytrade import egress, health
 from copytrade.clients import NoKey, talking_to
 from copytrade.exchange.errors import ExchangeError
-from copytrade.intervals import interval_of
+from copytrade.intervals import interval_of, is_at_cap
 from copytrade.models import Account, SyncJob
 from copytrade.scheduling import boosts, rates
 from copytrade.vault import VaultError
@@ -38,6 +38,8 @@ PENDING_PAUSE = timedelta(seconds=45)
 USUAL, BACKFILL = 1, 2
 # Part of the interval by which deadlines wander, so that readings that fell together drift apart.
 JITTER = 0.95, 1.05
+# What is read as seldom as may be must not be read later still.
+JITTER_AT_CAP = 0.98, 1.0
 # Every copy call weighs this (interface.md, "Limits"); how fast a job's measured weight follows what it was lately.
 READING_WEIGHT, WEIGHT_LEARNS = 10.0, 0.2
 
@@ -115,13 +117,17 @@ def _succeeded(job: SyncJob, reading: Reading) -> str:
     was_pending = job.account.state == Account.State.PENDING
     health.succeeded(job.account)
     every = interval_of(job)
-    interval = None if reading.more else every * random.uniform(*JITTER)  # noqa: S311 (spreads readings)
+    interval = None if reading.more else every * random.uniform(*jitter(job))  # noqa: S311 (spreads readings)
     if not handing_back.done(job, reading, interval, _priority(job, reading), observation(job, reading)):
         return TAKEN
     if was_pending:
         leases.make_due(job.account, *ALL, anyway=True)
     boosts.close_seen(job.account, reading.closed_traders)
     return MORE if reading.more else DONE
+
+
+def jitter(job: SyncJob) -> tuple[float, float]:
+    return JITTER_AT_CAP if is_at_cap(job.account.venue, job.kind, job.interval) else JITTER
 
 
 def _priority(job: SyncJob, reading: Reading) -> int:

@@ -124,7 +124,8 @@ def test_a_shorter_interval_brings_the_deadline_forward_and_a_longer_one_leaves_
     alice: User, usable
 ) -> None:
     now = timezone.now()
-    accounts(alice, 50, interval=500.0, due_at=now + timedelta(seconds=400), last_success_at=now)
+    read_at = now - timedelta(seconds=10)
+    accounts(alice, 50, interval=500.0, due_at=now + timedelta(seconds=400), last_success_at=read_at)
     planner.replan()
     dues = [
         (due - now).total_seconds()

@@ -137,7 +137,7 @@ def test_the_count_in_redis_gives_way_as_well(turned: Callable[..., TurnedLimite
     assert 23 < limiter.usable("contract") < 44
 
 
-def test_what_can_be_planned_with_is_the_limit_without_the_reserve(
+def test_what_can_be_planned_with_is_the_limit_without_what_is_kept_for_people(
     turned: Callable[..., TurnedLimiter],
 ) -> None:
     clock = Turned()
@@ -145,6 +145,29 @@ def test_what_can_be_planned_with_is_the_limit_without_the_reserve(
     assert limiter.usable("contract") == LocalLimiter(clock=clock).usable("contract") == 45
     limiter.observe("contract", {"x-used-weight-10s": "0", "x-remaining-weight-10s": "1000"})
     assert limiter.usable("contract") == 90
+    clock.now += 31
+    assert limiter.usable("contract") == 96, "nobody else has called"
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_the_reserve_is_lent_while_no_person_calls_and_back_with_the_first_call(
+    turned: Callable[..., TurnedLimiter], local: bool
+) -> None:
+    clock = Turned()
+    limiter = LocalLimiter(clock=clock) if local else turned(clock)
+    assert limiter.usable("contract") == 45, "nothing is known of others yet"
+    clock.now += 31
+    limiter.settle(limiter.acquire("contract", 450, interactive=False), {})
+    clock.now += 9
+    assert limiter.room("contract", 30) == 0 < limiter.room("contract", 40)
+    limiter.settle(limiter.acquire("contract", 30, interactive=False), {})
+    for _ in range(2):
+        assert limiter.room("contract", 10, interactive=True) == 0, "a person finds room all the same"
+        limiter.settle(limiter.acquire("contract", 10, interactive=True), {})
+    clock.now += 2
+    assert limiter.room("contract", 400) == 0 < limiter.room("contract", 440), "20 of 450 are used"
+    clock.now += 40
+    assert limiter.room("contract", 480) == 0, "nobody has called for a while"
 
 
 def test_what_people_ask_for_is_not_planned_with(turned: Callable[..., TurnedLimiter]) -> None:
