@@ -70,7 +70,8 @@ def section(html: str, identity: str) -> str:
 def without_definitions(html: str) -> str:
     """The page's text without the sentences that open by a press."""
     html = re.sub(r'<button type="button" class="what".*?</button>', "", html, flags=re.DOTALL)
-    return text(re.sub(r'<span class="what-says".*?</span>', "", html, flags=re.DOTALL).replace("&nbsp;", ""))
+    html = re.sub(r'<span class="what-says".*?</span>', "", html, flags=re.DOTALL).replace("&nbsp;", "")
+    return re.sub(r" ([,;:])", r"\1", text(html))
 
 
 # --- whose it is ---

@@ -12,7 +12,7 @@ from typing import Self
 from django.db import connection
 from django.utils import timezone
 
-from copytrade import changes
+from copytrade import changes, rollups
 from copytrade.sync import run
 
 AHEAD = timedelta(
@@ -44,6 +44,7 @@ class DeskWorker:
         for job_id in run.run_due():
             while run.run_job(job_id) == run.MORE and not self._end.is_set():
                 continue
+        rollups.summarise_stale()
 
     def __enter__(self) -> Self:
         self._thread.start()
