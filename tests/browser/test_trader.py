@@ -20,7 +20,6 @@ def open_trader(page: Page, query: str = "") -> Trader:
     enter_the_demo(page)
     trader = Trader.objects.get(name="Northwind Steady")
     until(page, f"/traders/{trader.pk}/{query}", lambda: page.locator("#equity"))
-    expect(page.locator("[data-plot=drawdown] canvas")).to_be_visible()
     return trader
 
 
@@ -32,6 +31,7 @@ def test_another_period_changes_the_part_and_the_address_and_keeps_the_place(pag
     expect(page.locator("#period-30[aria-current=true]")).to_be_focused()
     assert page.evaluate("[window.kept, scrollY]") == [True, 90]
     expect(page.locator("#period-said")).to_have_text("Figures of the last 30 days.")
+    page.locator("#equity").hover()
     expect(page.locator("[data-plot=equity] canvas")).to_be_visible()
     page.go_back()
     expect(page.locator("#period-90[aria-current=true]")).to_be_visible()
