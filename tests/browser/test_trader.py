@@ -25,11 +25,11 @@ def open_trader(page: Page, query: str = "") -> Trader:
 
 def test_another_period_changes_the_part_and_the_address_and_keeps_the_place(page: Page) -> None:
     open_trader(page)
-    page.evaluate("window.kept = true; scrollTo(0, 90)")
+    page.evaluate("window.kept = true; scrollTo(0, 40)")
     page.get_by_role("link", name="30 d").click()
     page.wait_for_url(re.compile(r"period=30"))
     expect(page.locator("#period-30[aria-current=true]")).to_be_focused()
-    assert page.evaluate("[window.kept, scrollY]") == [True, 90]
+    assert page.evaluate("[window.kept, scrollY]") == [True, 40]
     expect(page.locator("#period-said")).to_have_text("Figures of the last 30 days.")
     page.locator("#equity").hover()
     expect(page.locator("[data-plot=equity] canvas")).to_be_visible()
