@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import ceil
 
 from django.conf import settings
 from django.db.models import (
@@ -147,6 +148,35 @@ def staleness(user: User | None, now: datetime | None = None) -> list[Staleness]
     return [Staleness(kind, kind.label, **found.get(kind, {})) for kind in ORDER]
 
 
+def staleness_of(jobs: Collection[SyncJob], now: datetime | None = None) -> list[Staleness]:
+    """staleness() of a person's jobs that were read already (planned_jobs). No query."""
+    now, read = now or timezone.now(), [job for job in jobs if job.account.state != Account.State.REFUSED]
+    return [_staleness_of(kind, [job for job in read if job.kind == kind], now) for kind in ORDER]
+
+
+def _staleness_of(kind: SyncJob.Kind, jobs: list[SyncJob], now: datetime) -> Staleness:
+    done = [((now - job.last_success_at).total_seconds(), job) for job in jobs if job.last_success_at]
+    ages, promises = sorted(age for age, _ in done), sorted(job.promised for job in jobs)
+    return Staleness(
+        kind,
+        kind.label,
+        jobs=len(jobs),
+        never=len(jobs) - len(done),
+        late=sum(age > job.limit for age, job in done),
+        failing=sum(job.failures > 0 for job in jobs),
+        p50=_percentile(ages, 0.5),
+        p95=_percentile(ages, 0.95),
+        worst=_percentile(ages, 1),
+        promise=_percentile(promises, 0.5),
+        longest=_percentile(promises, 1),
+    )
+
+
+def _percentile(values: list[float], share: float) -> float | None:
+    """As Percentile: the first of these sorted values that so many of them do not exceed."""
+    return values[max(ceil(share * len(values)), 1) - 1] if values else None
+
+
 def promise() -> Expression:
     """The seconds between two readings of a job as planned, or as they are until the planner has come by."""
     usual = [
@@ -181,10 +211,9 @@ def _label(venue: str) -> str:
     return settings.VENUES.get(venue, {}).get("label", venue)
 
 
-def states(user: User | None = None) -> dict[str, int]:
-    """How many accounts there are in each state, those without any left out; one query."""
-    rows = Account.objects.all() if user is None else Account.objects.filter(owner=user)
-    return dict(rows.order_by().values_list("state").annotate(n=Count("pk")))
+def states() -> dict[str, int]:
+    """How many accounts of the desk there are in each state, those without any left out; one query."""
+    return dict(Account.objects.order_by().values_list("state").annotate(n=Count("pk")))
 
 
 @dataclass(frozen=True)
@@ -209,9 +238,8 @@ class BoardRow:
     cells: list[Cell]
 
 
-def board(user: User, limit: int, now: datetime | None = None) -> list[BoardRow]:
-    """A person's accounts with their readings, those in trouble first; two queries."""
-    now = now or timezone.now()
+def accounts_of(user: User) -> list[Account]:
+    """A person's accounts by label, each with `open_issues`: how many of its issues are open. One query."""
     issues = (
         DataIssue.objects.filter(account=OuterRef("pk"), state=DataIssue.State.OPEN)
         .order_by()
@@ -219,26 +247,40 @@ def board(user: User, limit: int, now: datetime | None = None) -> list[BoardRow]
         .annotate(n=Count("pk"))
         .values("n")
     )
-    refused = Case(When(state=Account.State.REFUSED, then=Value(0)), default=Value(1))
-    accounts = list(
+    return list(
         Account.objects.filter(owner=user)
-        .annotate(open_issues=Coalesce(Subquery(issues), 0), trouble=Max("jobs__failures", default=0))
-        .order_by(refused, "-trouble", "label", "pk")[:limit]
+        .annotate(open_issues=Coalesce(Subquery(issues), 0))
+        .order_by("label", "pk")
     )
-    jobs: dict[int, dict[str, SyncJob]] = {account.pk: {} for account in accounts}
-    for job in (
-        SyncJob.objects.filter(account__in=jobs)
-        .annotate(promised=promise())
-        .annotate(limit=_limit(F("promised")))
-    ):
-        jobs[job.account_id][job.kind] = job
+
+
+def planned_jobs(user: User) -> list[SyncJob]:
+    """All readings of a person's accounts, each with its account, and what board() needs. One query."""
+    jobs = SyncJob.objects.filter(account__owner=user).select_related("account")
+    promised = jobs.annotate(promised=promise()).annotate(limit=_limit(F("promised")))
+    return list(promised.order_by("account_id", "pk"))
+
+
+def board(
+    accounts: Collection[Account], jobs: Collection[SyncJob], limit: int, now: datetime | None = None
+) -> list[BoardRow]:
+    """A person's accounts (accounts_of) with their readings (planned_jobs), those in trouble first. No query."""
+    now = now or timezone.now()
+    found: dict[int, dict[str, SyncJob]] = {account.pk: {} for account in accounts}
+    for job in jobs:
+        found.get(job.account_id, {})[job.kind] = job
+
+    def place(account: Account) -> tuple[bool, int]:
+        failures = max((job.failures for job in found[account.pk].values()), default=0)
+        return account.state != Account.State.REFUSED, -failures
+
     return [
         BoardRow(
             account,
             account.open_issues,
-            [_cell(jobs[account.pk][kind], account, now) for kind in ORDER if kind in jobs[account.pk]],
+            [_cell(found[account.pk][kind], account, now) for kind in ORDER if kind in found[account.pk]],
         )
-        for account in accounts
+        for account in sorted(accounts, key=place)[:limit]
     ]
 
 

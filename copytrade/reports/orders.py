@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal, DivisionByZero, InvalidOperation
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, QuerySet, Window
 from django.utils import timezone
 
 from copytrade.models import TrackingOrder, Trader, User
@@ -109,15 +109,14 @@ def filtered(rows: QuerySet[TrackingOrder], filters: Filters) -> QuerySet[Tracki
 
 
 def open_overview(user: User, filters: Filters = NO_FILTERS, now: datetime | None = None) -> OpenOverview:
-    """The copies that the exchange's open list held at its last reading, newest first. Two queries, three when
-    some have left it without a result."""
+    """The copies that the exchange's open list held at its last reading, newest first, and what left it
+    without a result. Two queries."""
     now = now or timezone.now()
     rows = filtered(orders_of(user).filter(closed=False), filters)
     shown = [open_order(order, now) for order in open_rows(user, filters).select_related("trader__account")]
-    gone = rows.exclude(missing_since=None, lost_since=None)
-    counts = gone.aggregate(n=Count("pk"), lost=Count("pk", filter=Q(lost_since__isnull=False)))
-    left = _gone(gone) if counts["n"] else []
-    return overview_of(shown, counts["n"] - counts["lost"], counts["lost"], left)
+    left = _gone(rows.exclude(missing_since=None, lost_since=None))
+    n, n_lost = (left[0].all_gone, left[0].all_lost) if left else (0, 0)
+    return overview_of(shown, n - n_lost, n_lost, left)
 
 
 def overview_of(
@@ -143,9 +142,11 @@ def open_rows(user: User, filters: Filters = NO_FILTERS) -> QuerySet[TrackingOrd
 
 
 def _gone(rows: QuerySet[TrackingOrder]) -> list[TrackingOrder]:
-    """Those that are still being looked up before those that are lost, the last to leave first."""
+    """Those that are still being looked up before those that are lost, the last to leave first. Each knows how
+    many there are beyond GONE_SHOWN: `all_gone`, and `all_lost` of them."""
     order = (F("lost_since").desc(nulls_first=True), F("missing_since").desc(nulls_last=True), "-pk")
-    return list(rows.select_related("trader").order_by(*order)[:GONE_SHOWN])
+    counted = rows.annotate(all_gone=Window(Count("pk")), all_lost=Window(Count("lost_since")))
+    return list(counted.select_related("trader").order_by(*order)[:GONE_SHOWN])
 
 
 def lost(user: User, filters: Filters = NO_FILTERS) -> int:

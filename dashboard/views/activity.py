@@ -27,7 +27,7 @@ def activity(request: HttpRequest) -> HttpResponse:
 
     The operator's figures are those of the whole desk; the rows below them are a person's own, always.
     """
-    accounts = list(access.accounts(request))
+    accounts = figures.accounts_of(access.person(request))
     filters = _filters(request, {account.pk for account in accounts})
     if htmx.wants_part(request) and request.htmx.target == "live":  # type: ignore[attr-defined]
         return htmx.render(request, "activity/activity.html", _live(request, accounts), partial="live")
@@ -60,18 +60,19 @@ def _live(request: HttpRequest, accounts: list[Account]) -> dict[str, Any]:
     """The figures and the accounts: what a look now and then is for. It follows by itself."""
     user = access.person(request)
     whole_desk = user.is_operator
+    jobs = figures.planned_jobs(user)
     venues = sorted({account.venue for account in accounts})
     spent = figures.spending(None if whole_desk else venues)
     return {
         "whole_desk": whole_desk,
-        "staleness": figures.staleness(None if whole_desk else user),
-        "states": figures.states(None if whole_desk else user),
+        "staleness": figures.staleness(None) if whole_desk else figures.staleness_of(jobs),
+        "states": figures.states() if whole_desk else {},
         "spending": [(row, charts.minutes(row.by_minute)) for row in spent],
         "operations": figures.operations() if whole_desk else [],
         "budget": budget.shares(venues),
         "one_more": one_more(venues),
-        "board": figures.board(user, ACCOUNTS),
-        "fresh": reports.freshness(user),
+        "board": figures.board(accounts, jobs, ACCOUNTS),
+        "fresh": reports.freshness_of(jobs),
     }
 
 

@@ -62,11 +62,12 @@ def open_orders(request: HttpRequest) -> HttpResponse:
     user = access.person(request)
     filters = open_filters(request.GET)
     watching.watched(user)
+    jobs = list(access.jobs(request).order_by("account_id", "pk"))
     context = {
         "filters": filters,
         "overview": reports.open_overview(user, filters),
-        "freshness": reports.freshness(user, ["open"]),
-        "partial": _partial(request),
+        "freshness": reports.freshness_of(jobs, ["open"]),
+        "partial": _partial(jobs),
         "filtered": bool(filters.trader or filters.symbol),
     }
     if not htmx.wants_part(request):
@@ -74,10 +75,10 @@ def open_orders(request: HttpRequest) -> HttpResponse:
     return htmx.render(request, "orders/open.html", context, partial="rows")
 
 
-def _partial(request: HttpRequest) -> list[SyncJob]:
+def _partial(jobs: list[SyncJob]) -> list[SyncJob]:
     """The open lists whose passes have not agreed, the longest in doubt first."""
-    jobs = access.jobs(request).filter(kind=SyncJob.Kind.OPEN, partial_since__isnull=False)
-    return list(jobs.order_by("partial_since", "pk"))
+    doubtful = [job for job in jobs if job.kind == SyncJob.Kind.OPEN and job.partial_since]
+    return sorted(doubtful, key=lambda job: (job.partial_since, job.pk))
 
 
 @require_safe

@@ -20,6 +20,7 @@ from tests.support.ledger_rows import BIG, account_of, closed_copy, open_copy, t
 
 pytestmark = pytest.mark.django_db
 URL = "/orders/open/"
+SIGNED_IN = 2  # the session and its user: all that a part asks beside its own
 
 
 @pytest.fixture
@@ -136,6 +137,10 @@ def test_of_many_that_left_the_last_twenty_are_listed_and_all_are_counted(
     html = client.get(URL).content.decode()
     assert html.count('<tr id="gone-') == 20
     assert "23 have left" in text(html) and "The last 20 of them." in text(html)
+    for number in range(23, 25):
+        open_copy(trader, number, missing_since=timezone.now(), lost_since=timezone.now())
+    html = text(client.get(URL).content.decode())
+    assert "23 have left" in html and "2 closed beyond the history" in html
 
 
 def test_those_being_looked_up_stand_before_those_that_are_lost(client: Client, trader: Trader) -> None:
@@ -159,6 +164,19 @@ def test_a_list_that_may_not_be_whole_says_so_until_it_is(client: Client, trader
     assert "may not be whole" not in client.get(URL).content.decode()
 
 
+def test_of_several_lists_that_may_not_be_whole_the_longest_in_doubt_stands_first(
+    client: Client, trader: Trader
+) -> None:
+    now = timezone.now()
+    for label, minutes in (("Later", 2), ("Earlier", 9)):
+        jobs = SyncJob.objects.filter(account=account_of(trader.account.owner, label), kind="open")
+        jobs.update(partial_since=now - timedelta(minutes=minutes))
+    SyncJob.objects.filter(account=trader.account, kind="history").update(partial_since=now)
+    page = text(client.get(URL).content.decode())
+    assert page.index("Earlier: this list may") < page.index("Later: this list may")
+    assert "Main: this list" not in page
+
+
 def test_a_strangers_partial_list_and_lost_orders_are_not_mine(
     client: Client, trader: Trader, charlie: User, client_of: Callable[[User], Client]
 ) -> None:
@@ -174,17 +192,21 @@ def test_closed_copies_are_not_open(client: Client, trader: Trader) -> None:
     assert "No copy is open now." in client.get(URL).content.decode()
 
 
-def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, trader: Trader) -> None:
+@pytest.mark.parametrize(("headers", "most"), [({}, FRAME + 5), ({"HX-Request": "true"}, SIGNED_IN + 3)])
+def test_twenty_copies_cost_as_many_queries_as_ten_also_when_some_have_left(
+    client: Client, trader: Trader, headers: dict[str, str], most: int
+) -> None:
     counts = []
     for round_ in range(2):
         for number in range(10):
             other = trader_of(trader.account, 100 * round_ + number + 1, f"T{round_}{number}")
             open_copy(other, 100 * round_ + number, symbol=f"S{number}USDT")
-        client.get(URL)
+            open_copy(other, 100 * round_ + number + 50, missing_since=timezone.now())
+        client.get(URL, headers=headers)
         with CaptureQueriesContext(connection) as captured:
-            client.get(URL)
+            client.get(URL, headers=headers)
         counts.append(len(captured))
-    assert counts[0] == counts[1] <= FRAME + 9
+    assert counts[0] == counts[1] <= most
 
 
 # --- one order ---
