@@ -22,7 +22,7 @@ from .orders import (
 )
 from .overlap import Overlap, Part, overlaps
 from .overview import Overview, Tile, overview
-from .reliability import Note, notes, reaches
+from .reliability import Note, notes, table_and_reaches
 from .timeline import Entry, timeline
 from .together import together
 from .trader_around import Around, TruedUp, trader_around
@@ -81,9 +81,9 @@ __all__ = [
     "overlaps",
     "overview",
     "reach_of",
-    "reaches",
     "reconciliation",
     "since_last_visit",
+    "table_and_reaches",
     "timeline",
     "together",
     "trader_around",

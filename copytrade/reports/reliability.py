@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from django.db.models import Count
 
 from copytrade.models import SyncJob, User
 from copytrade.rollups import PERIODS
+from copytrade.rollups.read import of_user, period_rows
 from copytrade.statistics import MINIMUM_COPIES, MINIMUM_DAYS
+from copytrade.statistics.exact import ZERO, total
 
+from .orders import open_rows
+from .together import together
 from .trader_page import Reach
 from .traders import TraderRow
 
@@ -26,15 +31,24 @@ class Note:
     words: str
 
 
-def reaches(user: User) -> dict[int, Reach]:
-    """How far back the ledger of each of a person's connections goes, by our account key. One query."""
+def table_and_reaches(user: User, period: str) -> tuple[list[TraderRow], dict[int, Reach]]:
+    """The traders' table (see traders_table), and by our account key how far back each ledger goes. Three queries."""
+    kept = period_rows(of_user(user), period)
     jobs = SyncJob.objects.filter(account__owner=user, kind=SyncJob.Kind.HISTORY)
-    return {
-        job.account_id: Reach(
-            job.complete_from, bool(job.cursor.get("back")) or not job.cursor.get("until"), job.gaps
-        )
-        for job in jobs.annotate(gaps=Count("account__gaps"))
-    }
+    found, opened = together(
+        jobs.annotate(gaps=Count("account__gaps")), open_rows(user).only("trader", "open_margin_amount")
+    )
+    held: dict[int, list[Decimal]] = {}
+    for order in opened:
+        held.setdefault(order.trader_id, []).append(order.open_margin_amount or ZERO)
+    rows = [
+        TraderRow(row, len(held.get(row.trader.pk, ())), total(held.get(row.trader.pk, ()))) for row in kept
+    ]
+    return rows, {job.account_id: _reach(job) for job in found}
+
+
+def _reach(job: SyncJob) -> Reach:
+    return Reach(job.complete_from, bool(job.cursor.get("back")) or not job.cursor.get("until"), job.gaps)
 
 
 def notes(row: TraderRow, period: str, reach: Reach | None) -> list[Note]:

@@ -107,12 +107,9 @@ def traders(request: HttpRequest, form: str) -> FileResponse:
         raise Http404
     user = access.person(request)
     chosen, sort, ascending = traders_asked(request.GET)
-    reaches = reports.reaches(user)
-    rows = [
-        _trader_cells(row, chosen.key, reaches.get(row.trader.account_id))
-        for row in table_rows(user, chosen, sort, ascending)
-    ]
-    return of_rows(request, form, "Traders", TRADER_COLUMNS, rows)
+    rows, reaches = table_rows(user, chosen, sort, ascending)
+    cells = [_trader_cells(row, chosen.key, reaches.get(row.trader.account_id)) for row in rows]
+    return of_rows(request, form, "Traders", TRADER_COLUMNS, cells)
 
 
 def _trader_cells(row: reports.TraderRow, period: str, reach: reports.Reach | None) -> list[Any]:

@@ -35,8 +35,8 @@ def traders(request: HttpRequest) -> HttpResponse:
     """Copied and former traders in one table; nothing ever drops out. Sorting and period are in the address."""
     user = access.person(request)
     chosen, sort, ascending = traders_asked(request.GET)
-    rows = table_rows(user, chosen, sort, ascending)
-    reaches, since = reports.reaches(user), chosen.since(timezone.now(), reports.zone_of(user))
+    rows, reaches = table_rows(user, chosen, sort, ascending)
+    since = chosen.since(timezone.now(), reports.zone_of(user))
     reach = max((one.complete_from for one in reaches.values() if one.complete_from), default=None)
     context = {
         "rows": [
@@ -74,12 +74,14 @@ def traders_asked(query: QueryDict) -> tuple[Period, str, bool]:
     )
 
 
-def table_rows(user: User, chosen: Period, sort: str, ascending: bool) -> list[reports.TraderRow]:
-    """Every trader in the table's order; also what its file holds."""
-    rows, value = reports.traders_table(user, chosen.key), SORTS[sort][2]
+def table_rows(
+    user: User, chosen: Period, sort: str, ascending: bool
+) -> tuple[list[reports.TraderRow], dict[int, reports.Reach]]:
+    """Every trader in the table's order, also for its file, and how far back the ledgers of their accounts go."""
+    (rows, reaches), value = reports.table_and_reaches(user, chosen.key), SORTS[sort][2]
     known = [row for row in rows if value(row) is not None]
     known.sort(key=value, reverse=not ascending)
-    return known + [row for row in rows if value(row) is None]
+    return known + [row for row in rows if value(row) is None], reaches
 
 
 def _columns(sort: str, ascending: bool) -> list[dict[str, str]]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from copytrade import reports
 from copytrade.models import CoverageGap, SyncJob, Trader, User
 from copytrade.statistics.correlation import LEAST_DAYS, correlation
-from tests.support.ledger_rows import account_of, closed_copies, closed_copy, trader_of
+from tests.support.ledger_rows import account_of, closed_copies, closed_copy, open_copy, trader_of
 
 DAY = date(2026, 1, 1)
 
@@ -129,9 +129,23 @@ def test_another_number_of_traders_is_refused(pair: list[Trader], n: int) -> Non
 # --- reliability ---
 
 
+@pytest.mark.django_db
+def test_the_table_is_the_same_in_three_queries(pair: list[Trader], alice: User, charlie: User) -> None:
+    for number in range(50, 53):
+        open_copy(pair[0], number)
+    with CaptureQueriesContext(connection) as caught:
+        rows, reaches = reports.table_and_reaches(alice, "all")
+    assert len(caught) == 3
+    plain = reports.traders_table(alice, "all")
+    told = [(row.trader, row.summary.net_profit, row.open_count, row.open_margin) for row in rows]
+    assert told == [(row.trader, row.summary.net_profit, row.open_count, row.open_margin) for row in plain]
+    assert set(reaches) == {pair[0].account_id}
+    assert reports.table_and_reaches(charlie, "all") == ([], {})
+
+
 def keys_of(user: User, period: str = "all") -> list[str]:
-    (row,) = reports.traders_table(user, period)
-    return [note.key for note in reports.notes(row, period, reports.reaches(user).get(row.trader.account_id))]
+    (row,), reaches = reports.table_and_reaches(user, period)
+    return [note.key for note in reports.notes(row, period, reaches.get(row.trader.account_id))]
 
 
 @pytest.fixture
