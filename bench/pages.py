@@ -241,7 +241,7 @@ def summary_read(large: Desk) -> list[Ratio]:
             cursor.fetchall()
 
     def ours() -> None:
-        assert len(read.period_rows(read.of_user(large.alice), "all")) == ledgers.TRADERS
+        assert len(read.period_rows(large.alice, "all")) == ledgers.TRADERS
 
     ratio, mine, other = in_turn(ours, bare, READS)
     return [

@@ -12,7 +12,7 @@ from django.utils import timezone
 from copytrade.models import Account, Alert, SettingsVersion, TrackingOrder, Trader, User
 from copytrade.rollups.days import first_moment
 from copytrade.rollups.periods import first_day
-from copytrade.rollups.read import DayNet, PeriodRow, day_nets, of_user, period_rows
+from copytrade.rollups.read import DayNet, PeriodRow, day_nets, period_rows
 from copytrade.statistics.exact import EXACT, ZERO, total
 from copytrade.statistics.parts import true_up_before
 
@@ -72,11 +72,11 @@ class Overview:
 def overview(
     user: User, period: str = "90", *, zone: tzinfo | None = None, now: datetime | None = None
 ) -> Overview:
-    """What the first page shows, in six queries. Raises KeyError for a period that is none."""
+    """What the first page shows, in five queries. Raises KeyError for a period that is none."""
     now, zone = now or timezone.now(), zone or zone_of(user)
     today = now.astimezone(zone).date()
     begins = first_day(period, today)
-    kept, since = period_rows(of_user(user), period, now), since_last_visit(user, zone, now)
+    kept, since = period_rows(user, period, now), since_last_visit(user, zone, now)
     around = _around(user, {row.trader.pk: row.trader for row in kept}, begins, since.at, zone, now)
     rows = _with_open(kept, around.open)
     days = day_nets([account.pk for account in around.accounts])

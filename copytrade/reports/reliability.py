@@ -10,7 +10,7 @@ from django.db.models import Count
 
 from copytrade.models import SyncJob, User
 from copytrade.rollups import PERIODS
-from copytrade.rollups.read import of_user, period_rows
+from copytrade.rollups.read import period_rows
 from copytrade.statistics import MINIMUM_COPIES, MINIMUM_DAYS
 from copytrade.statistics.exact import ZERO, total
 
@@ -32,8 +32,8 @@ class Note:
 
 
 def table_and_reaches(user: User, period: str) -> tuple[list[TraderRow], dict[int, Reach]]:
-    """The traders' table (see traders_table), and by our account key how far back each ledger goes. Three queries."""
-    kept = period_rows(of_user(user), period)
+    """The traders' table (see traders_table), and by our account key how far back each ledger goes. Two queries."""
+    kept = period_rows(user, period)
     jobs = SyncJob.objects.filter(account__owner=user, kind=SyncJob.Kind.HISTORY)
     found, opened = together(
         jobs.annotate(gaps=Count("account__gaps")), open_rows(user).only("trader", "open_margin_amount")

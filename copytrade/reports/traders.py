@@ -14,7 +14,7 @@ from django.utils import timezone
 from copytrade import statistics
 from copytrade.models import SyncJob, TrackingOrder, Trader, User
 from copytrade.rollups import capital_of
-from copytrade.rollups.read import PeriodRow, of_user, period_rows
+from copytrade.rollups.read import PeriodRow, period_rows
 from copytrade.statistics.exact import EXACT, total
 
 from .copies import copies_by_trader
@@ -75,9 +75,9 @@ def trader_summary(
 
 
 def traders_table(user: User, period: str = "all", now: datetime | None = None) -> list[TraderRow]:
-    """Every trader of the user's connections, copied ones first, in a period of rollups.PERIODS. Three queries,
+    """Every trader of the user's connections, copied ones first, in a period of rollups.PERIODS. Two queries,
     however many traders and orders. Raises KeyError for a period that is none."""
-    rows = period_rows(of_user(user), period, now)
+    rows = period_rows(user, period, now)
     open_now = open_totals([row.trader.pk for row in rows])
     return [TraderRow(row, *open_now.get(row.trader.pk, (0, ZERO, 0))[:2]) for row in rows]
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import JSONField, Model
 from django.utils import timezone
 
 from copytrade.models import Account, Trader, User
@@ -26,10 +26,6 @@ from .kept import capital_of, parts, returns
 from .periods import PERIODS
 
 _TOTALS = ", ".join(f"coalesce(sum(d.{name}), 0)" for name in FIGURES)
-
-_SUMMARIES = """
-SELECT s.trader_id, s.closed_copies, s.net, s.net_before, s.figures, s.spark, s.computed_at
-FROM copytrade_periodsummary s WHERE s.trader_id = ANY(%s) AND s.period = %s"""
 
 
 @dataclass(frozen=True)
@@ -133,17 +129,49 @@ class PeriodRow:
         )
 
 
-def period_rows(traders: QuerySet[Trader], period: str, now: datetime | None = None) -> list[PeriodRow]:
-    """A row for each of these traders, in their order, those without a summary too. Two queries.
+def period_rows(user: User, period: str, now: datetime | None = None) -> list[PeriodRow]:
+    """A row for each trader of a person's connections, copied ones first, those without a summary too. One query.
 
-    `traders` says whose: Trader.objects.filter(account__owner=user). Raises KeyError for an unknown period.
+    Traders of one account share its object. Raises KeyError for an unknown period.
     """
     PERIODS[period]
-    now, found = now or timezone.now(), list(traders)
+    now = now or timezone.now()
+    accounts: dict[int, Account] = {}
     with connection.cursor() as cursor:
-        cursor.execute(_SUMMARIES, [[trader.pk for trader in found], period])
-        kept = {key: kept_summary(row)[0] for key, *row in cursor.fetchall()}
-    return [PeriodRow(trader, period, kept.get(trader.pk), now) for trader in found]
+        cursor.execute(_PERIOD_ROWS, [period, user.pk])
+        return [_period_row(row, period, now, accounts) for row in cursor.fetchall()]
+
+
+def _period_row(row: Sequence[Any], period: str, now: datetime, accounts: dict[int, Account]) -> PeriodRow:
+    trader = _TRADER.read(row)
+    if trader.account_id not in accounts:
+        accounts[trader.account_id] = _ACCOUNT.read(row[_TRADER.width :])
+    trader.account = accounts[trader.account_id]
+    kept, _ = kept_summary(row[_TRADER.width + _ACCOUNT.width :])
+    return PeriodRow(trader, period, kept, now)
+
+
+class _Columns:
+    """A model's columns in a statement of our own, and its objects from a bare cursor."""
+
+    def __init__(self, model: type[Model], alias: str) -> None:
+        self._model, columns = model, model._meta.concrete_fields
+        self._names, self.width = [column.attname for column in columns], len(columns)
+        self._json = [place for place, column in enumerate(columns) if isinstance(column, JSONField)]
+        self.sql = ", ".join(f"{alias}.{column.column}" for column in columns)
+
+    def read(self, row: Sequence[Any]) -> Any:
+        values = list(row[: self.width])
+        for place in self._json:
+            values[place] = loaded(values[place])
+        return self._model.from_db(connection.alias, self._names, values)
+
+
+_TRADER, _ACCOUNT = _Columns(Trader, "t"), _Columns(Account, "a")
+_PERIOD_ROWS = f"""SELECT {_TRADER.sql}, {_ACCOUNT.sql}, {SUMMARY}
+FROM copytrade_trader t JOIN copytrade_account a ON a.id = t.account_id
+LEFT JOIN copytrade_periodsummary s ON s.trader_id = t.id AND s.period = %s
+WHERE a.owner_id = %s ORDER BY t.copied DESC, t.name, t.id"""
 
 
 def day_series(traders: Iterable[int], since: date | None = None, until: date | None = None) -> list[DayRow]:
@@ -231,12 +259,6 @@ def day_nets(accounts: Iterable[int]) -> list[DayNet]:
             [list(accounts)],
         )
         return [DayNet(*row) for row in cursor.fetchall()]
-
-
-def of_user(user: User) -> QuerySet[Trader]:
-    """All traders of a person's connections, copied ones first: what period_rows() is asked about."""
-    traders = Trader.objects.filter(account__owner=user).select_related("account")
-    return traders.order_by("-copied", "name", "pk")
 
 
 def accounts_of(user: User) -> list[int]:

@@ -109,7 +109,11 @@ def due(account: Account) -> dict:
 def assert_summaries_equal_the_reference(account: Account, now: datetime = NOW) -> None:
     zone = reports.zone_of(account.owner)
     for period in rollups.PERIODS:
-        for row in read.period_rows(account.traders.all(), period, now):
+        own_rows = [
+            row for row in read.period_rows(account.owner, period, now) if row.trader.account == account
+        ]
+        assert len(own_rows) == account.traders.count()
+        for row in own_rows:
             since = periods.since(period, now, zone)
             expected = reports.trader_summary(row.trader, since=since, zone=zone, now=now)
             assert row.summary == replace(expected, daily_series=()), period
@@ -232,7 +236,7 @@ def test_two_months_of_daily_results_have_the_annualised_figures_of_the_referenc
 
 
 def rows(trader: Trader, period: str, now: datetime = NOW) -> list[read.PeriodRow]:
-    return read.period_rows(Trader.objects.filter(pk=trader.pk), period, now)
+    return [row for row in read.period_rows(trader.account.owner, period, now) if row.trader == trader]
 
 
 def test_a_new_capital_base_shows_at_once(trader: Trader) -> None:
@@ -515,15 +519,15 @@ def test_pages_read_sums_in_one_query_each(trader: Trader, charlie: User) -> Non
         "BTCUSDT": (1, 0), "ETHUSDT": (0, 1),
     }  # fmt: skip
     assert read.totals(read.accounts_of(charlie), {"all": None})["all"].n == 0
-    assert read.period_rows(read.of_user(charlie), "all", NOW) == []
+    assert read.period_rows(charlie, "all", NOW) == []
     with pytest.raises(KeyError):
-        read.period_rows(read.of_user(charlie), "8", NOW)
+        read.period_rows(charlie, "8", NOW)
 
 
 def test_the_rows_of_a_period_cost_the_same_however_many(alice: User, account: Account) -> None:
     def cost() -> int:
         with CaptureQueriesContext(connection) as queries:
-            assert all(row.summary.closed_copies == 0 for row in read.period_rows(read.of_user(alice), "30"))
+            assert all(row.summary.closed_copies == 0 for row in read.period_rows(alice, "30"))
         return len(queries)
 
     Trader.objects.create(account=account, trader_id=1)
@@ -531,7 +535,22 @@ def test_the_rows_of_a_period_cost_the_same_however_many(alice: User, account: A
     few = cost()
     Trader.objects.bulk_create(Trader(account=account, trader_id=uid) for uid in range(2, 300))
     rollups.summarise_stale(limit=1000)
-    assert cost() == few == 2
+    assert cost() == few == 1
+
+
+def test_traders_read_by_a_bare_cursor_are_whole_and_in_their_order(alice: User, account: Account) -> None:
+    Account.objects.filter(pk=account.pk).update(permissions=["read"])
+    whole = {"copied": True, "capital_base": Decimal("10.50"), "extras": {"bonus": [1]}}
+    for uid, fields in enumerate([{"name": "B"}, {"name": "A"}, {"name": "C", **whole}], start=1):
+        Trader.objects.create(account=account, trader_id=uid, **fields)
+    wanted = list(Trader.objects.select_related("account").order_by("-copied", "name", "pk"))
+    with CaptureQueriesContext(connection) as queries:
+        found = [row.trader for row in read.period_rows(alice, "all")]
+        for trader, other in zip(found, wanted, strict=True):
+            for mine, theirs in ((trader, other), (trader.account, other.account)):
+                for column in mine._meta.concrete_fields:
+                    assert getattr(mine, column.attname) == getattr(theirs, column.attname), column
+    assert len(queries) == 1 and str(found[0].capital_base) == "10.50"
 
 
 def test_sums_and_ledger_wait_for_each_other_by_one_lock() -> None:

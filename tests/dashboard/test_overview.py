@@ -172,7 +172,7 @@ def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, alice: User) 
             client.get("/")
         counts.append(len(captured))
     assert counts[0] == counts[1]
-    assert counts[0] <= FRAME + 13
+    assert counts[0] <= FRAME + 5
 
 
 def test_money_is_exact_to_the_last_digit_on_hover(client: Client, alice: User) -> None:
