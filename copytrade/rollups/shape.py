@@ -8,7 +8,7 @@ tests hold it against statistics.parts_of.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -185,17 +185,31 @@ def _exposure(copies: Columns, held: Sequence[int]) -> tuple[list[int], list[int
     starts = [opened[place] for place in order]
     reached = list(accumulate((closed[place] for place in order), max))
     idle = sum(start - end for start, end in zip(starts[1:], reached, strict=False) if start > end)
-    moments, in_use = _levels(
-        [*starts, *closed], [*map(margin.__getitem__, order), *(-one for one in margin)]
-    )
+    moments, in_use = _levels(starts, map(margin.__getitem__, order), closed, margin)
     return moments, in_use, reached[-1] - starts[0] - idle
 
 
-def _levels(times: list[int], changes: list[int]) -> tuple[list[int], list[int]]:
-    """The running sum of changes after each moment of them. Two stretches in order are quick to sort."""
-    order = sorted(range(len(times)), key=times.__getitem__)
-    moments = [times[place] for place in order]
-    levels = list(accumulate(map(changes.__getitem__, order)))
+def _levels(
+    starts: Sequence[int], added: Iterable[int], ends: Sequence[int], taken: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """The margin in use after each moment, both lists of moments in order. One pass: the last end is later than
+    every start, so there is always a next one."""
+    moments: list[int] = []
+    levels: list[int] = []
+    level = place = 0
+    end = ends[0]
+    for start, more in zip(starts, added, strict=True):
+        while end < start:
+            level -= taken[place]
+            moments.append(end)
+            levels.append(level)
+            place += 1
+            end = ends[place]
+        level += more
+        moments.append(start)
+        levels.append(level)
+    moments += ends[place:]
+    levels += [level - gone for gone in accumulate(taken[place:])]
     last = [*map(ne, moments, moments[1:]), True]
     return list(compress(moments, last)), list(compress(levels, last))
 
