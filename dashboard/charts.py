@@ -15,7 +15,8 @@ from .templatetags.desk import money_text
 
 Point = tuple[datetime, Decimal, Decimal]
 Happening = tuple[datetime, str] | tuple[datetime, str, str]  # when, (its kind,) its label
-MOST_POINTS, STILL_POINTS = 800, 150
+# A page is sent anew at each view: as many points as a picture can show, and no more.
+MOST_POINTS, STILL_POINTS, STEP_POINTS = 300, 150, 200
 
 
 def thinned(points: Sequence[Point], limit: int = MOST_POINTS) -> list[Point]:

@@ -15,7 +15,7 @@ from math import floor, log10
 from .templatetags.desk import MINUS, THIN
 
 BOX = 1000
-APART = 9  # percent between two labels
+APART = 12  # percent between two labels
 DAY = 86_400.0
 # Distances between ticks of an axis of time, in days, up to weeks; from there on months.
 STEPS = (1 / 24, 1 / 8, 1 / 4, 1 / 2, 1, 2, 7, 14)

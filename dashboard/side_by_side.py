@@ -16,7 +16,7 @@ from .charts import MOST_TABLE_DAYS, thinned
 from .plots import BOX, Plot, Shape, Tick, amount, round_ticks, time_ticks
 from .templatetags.desk import THIN
 
-MOST_POINTS = 240
+MOST_POINTS = 150
 # Name in Summary, label, how it is shown, which end is better ("" neither), and what has to hold for calling it so:
 # "base" the same base for all, "enough" no trader with few copies.
 FIGURES: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (

@@ -180,7 +180,12 @@ def _pictures(page: reports.TraderPage, around: reports.Around, zone: tzinfo) ->
         "table": charts.rows_of(page.daily),
         "calendar": calendars.calendar(page.daily),
         "margin": plots.line(
-            page.margin, zone, steps=True, kind="margin", about=3, span=_longest(span, page.margin)
+            charts.thinned(page.margin, charts.STEP_POINTS),
+            zone,
+            steps=True,
+            kind="margin",
+            about=3,
+            span=_longest(span, page.margin),
         ),
         "margin_rows": charts.highest_by_month(page.margin, zone),
         "dots": plots.cloud([(hours, net) for hours, net, _ in page.scatter]),
