@@ -93,6 +93,8 @@ def trader_write(request: HttpRequest, pk: int) -> Trader:
 
 def trader_and_jobs(request: HttpRequest, pk: int) -> tuple[Trader, list[SyncJob], int]:
     """A trader with the readings of their account and the number of its gaps: one query for a page that tells all."""
+    if pk >= 2**63:
+        raise Http404("No trader of yours has this number.")
     mine = Account.objects.filter(traders=pk, owner=person(request))
     found, account, readings = together(
         Trader.objects.filter(pk=pk, account__owner=person(request)),

@@ -205,8 +205,11 @@ def _whole_days(user: User, filters: Filters) -> tuple[date | None, date | None]
     """The first and the last day that the filters let through; None where they begin or end within a day."""
     zone, bounds = zone_of(user), []
     for moment in (filters.since, filters.until):
-        day = None if moment is None else day_of(moment, zone)
-        if day is not None and first_moment(day, zone) != moment:
+        try:
+            day = None if moment is None else day_of(moment, zone)
+            if day is not None and first_moment(day, zone) != moment:
+                return None
+        except OverflowError:  # before the first day that there is, seen from a zone that is ahead
             return None
         bounds.append(day)
     return bounds[0], bounds[1] and bounds[1] - timedelta(days=1)
