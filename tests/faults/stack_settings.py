@@ -10,7 +10,8 @@ import os
 from dashboard.settings import *  # noqa: F403
 from dashboard.settings import VENUES
 
-SECONDS = {"open": 1.0, "history": 1.5, "traders": 3.0, "settings": 8.0}
+from .stack_pace import SECONDS
+
 VENUES["sandbox"]["intervals"] = SECONDS
 
 

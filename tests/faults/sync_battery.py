@@ -29,7 +29,7 @@ from copytrade.models import Account, Chore, DataIssue, SyncJob, User
 from dashboard.celeryconfig import broker_address
 
 from .stack import Part, Stack, wait
-from .stack_settings import SECONDS
+from .stack_pace import SECONDS
 from .sync_judge import Facts, Truth, behind, judged, rows_of
 
 REPORT = os.environ.get("COPYDESK_SYNC_FAULT_REPORT", "")
