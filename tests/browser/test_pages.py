@@ -47,7 +47,7 @@ def test_the_chart_is_drawn_and_read_by_keyboard(page: Page) -> None:
     expect(readout).not_to_have_text(last)
     page.keyboard.press("End")
     expect(readout).to_have_text(last)
-    page.get_by_text("Show as table").click()
+    page.get_by_text("Show as table").first.click()
     expect(page.get_by_role("region", name="Cumulative net result as a table")).to_be_visible()
 
 
