@@ -388,12 +388,9 @@ def test_ten_thousand_symbols_are_checked(ours):
     valid["symbolTraceConfigs"] = [config_body(name) for name in symbols]
     wrong = per_symbol_body()
     wrong["symbolTraceConfigs"] = [{"symbol": name, "symbols": symbols} for name in [*symbols, *symbols]]
-    slow = [
-        (valid, symbols),
-        (wrong, symbols[1:]),
-        (specify_body(symbols=symbols, customLeverages=customs), symbols),
-        (specify_body(symbols=symbols * 2, customLeverages=customs * 2), SYMBOLS),
-    ]
-    for body, supported in slow:
-        assert bool(rules.check_body(body, supported=supported, ours=ours)) == (body is not valid)
-    assert rules.check_body(valid, supported=symbols, ours=ours) == []
+    good = [(valid, symbols), (specify_body(symbols=symbols, customLeverages=customs), symbols)]
+    bad = [(wrong, symbols[1:]), (specify_body(symbols=symbols * 2, customLeverages=customs * 2), SYMBOLS)]
+    for body, supported in good:
+        assert rules.check_body(body, supported=supported, ours=ours) == []
+    for body, supported in bad:
+        assert rules.check_body(body, supported=supported, ours=ours) != []
