@@ -1,5 +1,5 @@
 from .accounts import Account, Credential
-from .alerts import Alert
+from .alerts import Alert, AlertRule, QuietHours
 from .audit import AuditEntry, DeskPolicy
 from .orders import BadRecord, OrderRevision, TrackingOrder
 from .people import DataKey, Invitation, User
@@ -12,6 +12,7 @@ __all__ = [
     "Account",
     "AccountDay",
     "Alert",
+    "AlertRule",
     "AuditEntry",
     "BadRecord",
     "ChangeGroup",
@@ -27,6 +28,7 @@ __all__ = [
     "OrderRevision",
     "PeriodDetail",
     "PeriodSummary",
+    "QuietHours",
     "SettingsChange",
     "SettingsTemplate",
     "SettingsVersion",

@@ -22,6 +22,7 @@ class AuditEntry(models.Model):
         IMPORTED = "imported", "settings imported"
         EXPORTED = "exported", "settings exported"
         POLICY = "policy", "operator's policy changed"
+        ALERT_RULES = "alert_rules", "alert rules changed"
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="audit_entries"
