@@ -2,7 +2,7 @@ from .accounts import Account, Credential
 from .alerts import Alert, AlertRule, QuietHours
 from .audit import AuditEntry, DeskPolicy
 from .orders import BadRecord, OrderRevision, TrackingOrder
-from .people import DataKey, Invitation, User
+from .people import DataKey, Erasure, Invitation, User
 from .rollups import AccountDay, DayResult, PeriodDetail, PeriodSummary
 from .settings import ChangeGroup, CopySymbols, SettingsChange, SettingsTemplate, SettingsVersion
 from .sync import Chore, CoverageGap, DataIssue, SyncJob, SyncRun
@@ -24,6 +24,7 @@ __all__ = [
     "DataKey",
     "DayResult",
     "DeskPolicy",
+    "Erasure",
     "Invitation",
     "OrderRevision",
     "PeriodDetail",

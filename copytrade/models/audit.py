@@ -11,7 +11,11 @@ from .traders import Trader
 
 
 class AuditEntry(models.Model):
-    """One deed of a person at this desk. Never changed, never without a date; no secret is in it."""
+    """One deed of a person at this desk, or (`user` null) something that the desk saw and that is nobody's.
+
+    Never without a date; no secret is in it. Never changed, but for entries with a `fold`: what happens thousands of
+    times a day is one entry that counts.
+    """
 
     class Action(models.TextChoices):
         SEND = "send", "settings sent"
@@ -22,6 +26,19 @@ class AuditEntry(models.Model):
         IMPORTED = "imported", "settings imported"
         EXPORTED = "exported", "settings exported"
         POLICY = "policy", "operator's policy changed"
+        SIGNED_IN = "signed_in", "signed in"
+        SIGN_IN_FAILED = "sign_in_failed", "sign-in failed"
+        SIGNED_OUT = "signed_out", "signed out"
+        PASSWORD = "password", "password changed"  # noqa: S105 (a kind of entry)
+        EMAIL = "email", "e-mail changed"
+        SECOND_FACTOR = "second_factor", "second factor changed"
+        RECOVERY_CODES = "recovery_codes", "recovery codes"
+        KEY_STORED = "key_stored", "key stored or removed"
+        KEY_USED = "key_used", "key used"
+        KEY_READ = "key_read", "key used for readings"
+        WRITES = "writes", "changes allowed or not"
+        INVITATION = "invitation", "invitation"
+        DESK = "desk", "desk"
         ALERT_RULES = "alert_rules", "alert rules changed"
 
     user = models.ForeignKey(
@@ -35,6 +52,11 @@ class AuditEntry(models.Model):
         max_length=200, help_text="In words, readable when the rows it names are gone."
     )
     details = models.JSONField(default=dict)
+    times = models.PositiveIntegerField(default=1)
+    last_at = models.DateTimeField(null=True, blank=True, help_text="Of a fold: when it last happened.")
+    fold = models.CharField(
+        max_length=200, null=True, blank=True, unique=True, help_text="What is counted here: kind, of what, day."
+    )
 
     class Meta:
         ordering = ["-at", "-id"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
+
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils import timezone
@@ -49,3 +52,17 @@ class DataKey(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["user"], nulls_distinct=False, name="one_data_key_each")
         ]
+
+
+class Erasure(models.Model):
+    """A person's "delete everything", under way or done. It says nothing of the person once `user` is gone."""
+
+    key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="The address of its progress.")
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="erasure"
+    )
+    asked_at = models.DateTimeField(default=timezone.now)
+    orders = models.PositiveBigIntegerField(null=True, blank=True, help_text="Orders there were at its start.")
+    removed = models.PositiveBigIntegerField(default=0, help_text="Rows removed so far, of all tables.")
+    removed_orders = models.PositiveBigIntegerField(default=0)
+    done_at = models.DateTimeField(null=True, blank=True)

@@ -38,6 +38,9 @@ class SyncJob(models.Model):
     exposure = models.FloatField(default=0, help_text="Seconds under watch; decays like `changes`.")
     weight = models.FloatField(default=10, help_text="What one reading weighs, as lately measured.")
     cursor = models.JSONField(default=dict, help_text="Where a walk stands; see sync/history.py.")
+    key_uses = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Readings with the key that the audit log has not counted yet."
+    )
     failures = models.PositiveIntegerField(default=0)
     last_success_at = models.DateTimeField(null=True, blank=True)
     last_error = models.CharField(max_length=500, blank=True)
