@@ -15,6 +15,11 @@ class User(AbstractUser):
 
     is_operator = models.BooleanField(default=False)
     is_demo = models.BooleanField(default=False)
+    affiliate_shown = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="A connection of theirs is an affiliate's, or was not asked yet: the pages stand in the menu.",
+    )
     zone = models.CharField(max_length=64, default="UTC", help_text="Time zone for days and times shown.")
     here_since = models.DateTimeField(null=True, blank=True, help_text="When this visit began.")
     last_here_at = models.DateTimeField(null=True, blank=True, help_text="The last page of this visit.")
