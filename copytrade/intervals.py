@@ -31,12 +31,23 @@ BOUNDS = {
     "settings": Bounds(300.0, 6900.0),
     # Beside the readings that a change brings forward; under overload it may wait for as long as OVERLAP_AT_LAST.
     "history": Bounds(300.0, 900.0),
+    # What an account says of itself is not planned but stretched where many share an address (scheduling/own.py).
+    "account": Bounds(600.0, 6 * 3600.0),
+    "bills": Bounds(900.0, 6 * 3600.0),
+    "funding": Bounds(1800.0, 12 * 3600.0),
+    "lead": Bounds(900.0, 6 * 3600.0),
 }
 OVERLAP_AT_LAST = 6 * 3600.0
 # The sandbox is ours alone, and in the demo something happens every few seconds.
-SANDBOX_FLOORS = {"open": 5.0, "history": 10.0, "traders": 15.0, "settings": 60.0}
+SANDBOX_FLOORS = {
+    "open": 5.0, "history": 10.0, "traders": 15.0, "settings": 60.0,
+    "account": 30.0, "bills": 45.0, "funding": 60.0, "lead": 60.0,
+}  # fmt: skip
 # Until the planner has looked at a new job.
-UNPLANNED = {"open": 30.0, "history": 120.0, "traders": 120.0, "settings": 600.0}
+UNPLANNED = {
+    "open": 30.0, "history": 120.0, "traders": 120.0, "settings": 600.0,
+    "account": 600.0, "bills": 900.0, "funding": 1800.0, "lead": 900.0,
+}  # fmt: skip
 
 
 def bounds(venue: str, kind: str) -> Bounds:

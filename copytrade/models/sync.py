@@ -16,6 +16,10 @@ class SyncJob(models.Model):
         HISTORY = "history", "order history"
         TRADERS = "traders", "copied traders"
         SETTINGS = "settings", "copy settings"
+        ACCOUNT = "account", "account and balances"
+        BILLS = "bills", "spot bills"
+        FUNDING = "funding", "funding bills"
+        LEAD = "lead", "own orders as a lead trader"
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=16, choices=Kind.choices)
@@ -54,6 +58,11 @@ class SyncJob(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["account", "kind"], name="one_job_per_kind")]
         indexes = [models.Index(fields=["due_at"], name="job_due")]
+
+
+# What every page about copying rests on; and what an account says of itself, which nothing else waits for.
+COPY_KINDS = (SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY, SyncJob.Kind.TRADERS, SyncJob.Kind.SETTINGS)
+OWN_KINDS = (SyncJob.Kind.ACCOUNT, SyncJob.Kind.BILLS, SyncJob.Kind.FUNDING, SyncJob.Kind.LEAD)
 
 
 class SyncRun(models.Model):
