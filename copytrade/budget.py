@@ -11,6 +11,7 @@ from django.conf import settings
 
 from . import egress
 from .exchange.calls import pool_of
+from .exchange.client import ExchangeClient
 from .exchange.operations import CONTRACT, SPOT
 from .exchange.usage import Used, weight_used
 
@@ -41,6 +42,18 @@ def shares(venues: Iterable[str]) -> list[Share]:
     except redis.RedisError:
         return []
     return [share for share in found if share]
+
+
+def order_counts(account_id: int, client: ExchangeClient) -> list[Used]:
+    """Orders counted in each window of the account's limit, as the exchange's headers told them last.
+
+    Empty when Redis does not answer."""
+    try:
+        return weight_used(
+            _redis(settings.REDIS_URL), client.order_pool, egress=egress.of(account_id), kind="order"
+        )
+    except redis.RedisError:
+        return []
 
 
 def _fullest(venue: str, name: str) -> Share | None:

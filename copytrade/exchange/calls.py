@@ -178,7 +178,7 @@ class Caller:
             if operation.orders_10s:
                 left = until - time.monotonic()
                 grants.append(
-                    self._limiter.acquire_orders(self._account(), operation.orders_10s, timeout=left)
+                    self._limiter.acquire_orders(self.order_pool(), operation.orders_10s, timeout=left)
                 )
             left = until - time.monotonic()
             pool = self._pool(operation.root)
@@ -253,7 +253,7 @@ class Caller:
     def _pause(self, operation: Operation, pool: str, reply: Reply, seconds: float) -> None:
         """After a 429. An order operation may be over its account's count while the address has weight left."""
         if operation.orders_10s:
-            self._limiter.penalise_orders(self._account(), seconds)
+            self._limiter.penalise_orders(self.order_pool(), seconds)
             if any(window.remaining for window in told(reply.headers, "weight")):
                 return
         self._limiter.penalise(pool, seconds)
@@ -292,7 +292,7 @@ class Caller:
         """The weight pool: per root, and per venue, since the sandbox must not slow the real exchange down."""
         return pool_of(root, self.roots.origin(root))
 
-    def _account(self) -> str:
+    def order_pool(self) -> str:
         return f"{self._credentials.fingerprint}@{urlsplit(self.roots.spot).netloc}"
 
     def close(self) -> None:

@@ -68,6 +68,11 @@ class ExchangeClient(CopyMethods, SpotMethods, AffiliateMethods):
         """Exchange clock minus ours, ms; changes when the exchange refused a timestamp."""
         return self._caller.clock.offset_ms
 
+    @property
+    def order_pool(self) -> str:
+        """The name by which a limiter counts this key's orders."""
+        return self._caller.order_pool()
+
     def server_time(self, *, root: str = CONTRACT) -> datetime:
         """The exchange's time. Public, weight 1; needs no permission."""
         return EPOCH + timedelta(milliseconds=self._caller.server_time_ms(root, self._caller.deadline))

@@ -26,10 +26,17 @@ class Used:
 
 
 def weight_used(
-    redis: redis_library.Redis, pool: str, *, egress: str = "default", prefix: str = "copydesk:limits"
+    redis: redis_library.Redis,
+    pool: str,
+    *,
+    egress: str = "default",
+    prefix: str = "copydesk:limits",
+    kind: str = "weight",
 ) -> list[Used]:
-    """One entry per window of the weight pool; empty when nothing was asked yet. Raises redis.RedisError."""
-    key = f"{prefix}:{egress}:weight:{pool}"
+    """One entry per window of the pool; empty when nothing was asked yet. Raises redis.RedisError.
+
+    `kind`: "weight", or "order" for the order count of an account (client.order_pool)."""
+    key = f"{prefix}:{egress}:{kind}:{pool}"
     caps = _limits(_pairs(redis.hgetall(key)))
     seconds, micros = redis.time()
     now = seconds * 1000 + micros // 1000

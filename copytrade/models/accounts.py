@@ -29,6 +29,9 @@ class Account(models.Model):
         default=0, help_text="Refused calls in a row; polling stops after a few."
     )
     writes_enabled = models.BooleanField(default=False)
+    spot_enabled = models.BooleanField(
+        default=False, help_text="The owner's switch for spot orders; the operator's is in DeskPolicy."
+    )
     clock_offset_ms = models.BigIntegerField(
         default=0, help_text="Exchange clock minus ours, as last learned."
     )

@@ -26,10 +26,12 @@ class AuditEntry(models.Model):
         IMPORTED = "imported", "settings imported"
         EXPORTED = "exported", "settings exported"
         POLICY = "policy", "operator's policy changed"
+        SPOT_SENT = "spot_sent", "spot orders sent"
+        SPOT_SWITCHED = "spot_switched", "spot orders switched on or off"
         SIGNED_IN = "signed_in", "signed in"
         SIGN_IN_FAILED = "sign_in_failed", "sign-in failed"
         SIGNED_OUT = "signed_out", "signed out"
-        PASSWORD = "password", "password changed"  # noqa: S105 (a kind of entry)
+        PASSWORD = "password", "password changed"
         EMAIL = "email", "e-mail changed"
         SECOND_FACTOR = "second_factor", "second factor changed"
         RECOVERY_CODES = "recovery_codes", "recovery codes"
@@ -40,6 +42,9 @@ class AuditEntry(models.Model):
         INVITATION = "invitation", "invitation"
         DESK = "desk", "desk"
         ALERT_RULES = "alert_rules", "alert rules changed"
+        CHANNEL_ADDED = "channel_added", "channel added"
+        CHANNEL_CHANGED = "channel_changed", "channel changed"
+        CHANNEL_REMOVED = "channel_removed", "channel removed"
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="audit_entries"
@@ -67,4 +72,7 @@ class DeskPolicy(models.Model):
     """The operator's switches: one row, made when it is first needed."""
 
     second_factor_for_sending = models.BooleanField(default=False)
+    spot_trading = models.BooleanField(
+        default=False, help_text="Whether anybody may place spot orders from this desk."
+    )
     changed_at = models.DateTimeField(auto_now=True)
