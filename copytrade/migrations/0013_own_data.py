@@ -7,135 +7,262 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('copytrade', '0012_audit_log_and_erasure'),
+        ("copytrade", "0012_audit_log_and_erasure"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='syncjob',
-            name='kind',
-            field=models.CharField(choices=[('open', 'open orders'), ('history', 'order history'), ('traders', 'copied traders'), ('settings', 'copy settings'), ('account', 'account and balances'), ('bills', 'spot bills'), ('funding', 'funding bills'), ('lead', 'own orders as a lead trader')], max_length=16),
+            model_name="syncjob",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("open", "open orders"),
+                    ("history", "order history"),
+                    ("traders", "copied traders"),
+                    ("settings", "copy settings"),
+                    ("account", "account and balances"),
+                    ("bills", "spot bills"),
+                    ("funding", "funding bills"),
+                    ("lead", "own orders as a lead trader"),
+                ],
+                max_length=16,
+            ),
         ),
         migrations.AlterField(
-            model_name='syncrun',
-            name='kind',
-            field=models.CharField(choices=[('open', 'open orders'), ('history', 'order history'), ('traders', 'copied traders'), ('settings', 'copy settings'), ('account', 'account and balances'), ('bills', 'spot bills'), ('funding', 'funding bills'), ('lead', 'own orders as a lead trader')], max_length=16),
+            model_name="syncrun",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("open", "open orders"),
+                    ("history", "order history"),
+                    ("traders", "copied traders"),
+                    ("settings", "copy settings"),
+                    ("account", "account and balances"),
+                    ("bills", "spot bills"),
+                    ("funding", "funding bills"),
+                    ("lead", "own orders as a lead trader"),
+                ],
+                max_length=16,
+            ),
         ),
         migrations.CreateModel(
-            name='AccountFacts',
+            name="AccountFacts",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('read_at', models.DateTimeField()),
-                ('maker_commission', models.IntegerField(help_text='Basis points.', null=True)),
-                ('taker_commission', models.IntegerField(help_text='Basis points.', null=True)),
-                ('maker_rate', copytrade.models.fields.NumericField(help_text='A fraction.', null=True)),
-                ('taker_rate', copytrade.models.fields.NumericField(help_text='A fraction.', null=True)),
-                ('can_trade', models.BooleanField(null=True)),
-                ('can_withdraw', models.BooleanField(null=True)),
-                ('can_deposit', models.BooleanField(null=True)),
-                ('brokered', models.BooleanField(null=True)),
-                ('self_trade_prevention', models.BooleanField(null=True)),
-                ('prevent_sor', models.BooleanField(null=True)),
-                ('update_time', models.DateTimeField(null=True)),
-                ('account_type', models.TextField(null=True)),
-                ('permissions', models.JSONField(help_text='As they came; None: not told.', null=True)),
-                ('uid', models.BigIntegerField(null=True)),
-                ('symbol_commissions', models.JSONField(help_text='Of unknown structure, as it came.', null=True)),
-                ('balances_told', models.BooleanField(default=False)),
-                ('extras', models.JSONField(default=dict, help_text='Fields the interface does not name, as they came.')),
-                ('account', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='facts', to='copytrade.account')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("read_at", models.DateTimeField()),
+                ("maker_commission", models.IntegerField(help_text="Basis points.", null=True)),
+                ("taker_commission", models.IntegerField(help_text="Basis points.", null=True)),
+                ("maker_rate", copytrade.models.fields.NumericField(help_text="A fraction.", null=True)),
+                ("taker_rate", copytrade.models.fields.NumericField(help_text="A fraction.", null=True)),
+                ("can_trade", models.BooleanField(null=True)),
+                ("can_withdraw", models.BooleanField(null=True)),
+                ("can_deposit", models.BooleanField(null=True)),
+                ("brokered", models.BooleanField(null=True)),
+                ("self_trade_prevention", models.BooleanField(null=True)),
+                ("prevent_sor", models.BooleanField(null=True)),
+                ("update_time", models.DateTimeField(null=True)),
+                ("account_type", models.TextField(null=True)),
+                ("permissions", models.JSONField(help_text="As they came; None: not told.", null=True)),
+                ("uid", models.BigIntegerField(null=True)),
+                (
+                    "symbol_commissions",
+                    models.JSONField(help_text="Of unknown structure, as it came.", null=True),
+                ),
+                ("balances_told", models.BooleanField(default=False)),
+                (
+                    "extras",
+                    models.JSONField(
+                        default=dict, help_text="Fields the interface does not name, as they came."
+                    ),
+                ),
+                (
+                    "account",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="facts",
+                        to="copytrade.account",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Balance',
+            name="Balance",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('asset', models.CharField(max_length=200)),
-                ('free', copytrade.models.fields.NumericField(null=True)),
-                ('locked', copytrade.models.fields.NumericField(null=True)),
-                ('extras', models.JSONField(default=dict)),
-                ('gone_at', models.DateTimeField(null=True)),
-                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='balances', to='copytrade.account')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("asset", models.CharField(max_length=200)),
+                ("free", copytrade.models.fields.NumericField(null=True)),
+                ("locked", copytrade.models.fields.NumericField(null=True)),
+                ("extras", models.JSONField(default=dict)),
+                ("gone_at", models.DateTimeField(null=True)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="balances",
+                        to="copytrade.account",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['asset'],
-                'constraints': [models.UniqueConstraint(fields=('account', 'asset'), name='one_balance_per_asset')],
+                "ordering": ["asset"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("account", "asset"), name="one_balance_per_asset")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='BalanceDay',
+            name="BalanceDay",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('asset', models.CharField(max_length=200)),
-                ('day', models.DateField()),
-                ('free', copytrade.models.fields.NumericField(null=True)),
-                ('locked', copytrade.models.fields.NumericField(null=True)),
-                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='balance_days', to='copytrade.account')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("asset", models.CharField(max_length=200)),
+                ("day", models.DateField()),
+                ("free", copytrade.models.fields.NumericField(null=True)),
+                ("locked", copytrade.models.fields.NumericField(null=True)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="balance_days",
+                        to="copytrade.account",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('account', 'asset', 'day'), name='one_balance_a_day')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("account", "asset", "day"), name="one_balance_a_day")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Bill',
+            name="Bill",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('wallet', models.CharField(choices=[('spot', 'Spot wallet'), ('funding', 'Funding wallet')], max_length=8)),
-                ('bill_id', models.CharField(help_text='Text, verbatim.', max_length=200)),
-                ('place', models.CharField(help_text='Sorts bills of one moment: their number, padded.', max_length=200)),
-                ('coin_id', models.IntegerField(null=True)),
-                ('coin', models.CharField(blank=True, max_length=200)),
-                ('biz_type', models.CharField(blank=True, help_text='Verbatim, known or not.', max_length=200)),
-                ('fill_size', copytrade.models.fields.NumericField(null=True)),
-                ('fill_value', copytrade.models.fields.NumericField(null=True)),
-                ('delta', copytrade.models.fields.NumericField(null=True)),
-                ('after', copytrade.models.fields.NumericField(null=True)),
-                ('fees', copytrade.models.fields.NumericField(null=True)),
-                ('at', models.DateTimeField(help_text='None: the exchange told no time.', null=True)),
-                ('extras', models.JSONField(default=dict)),
-                ('first_seen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('seen_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When these values were first read.')),
-                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='bills', to='copytrade.account')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "wallet",
+                    models.CharField(
+                        choices=[("spot", "Spot wallet"), ("funding", "Funding wallet")], max_length=8
+                    ),
+                ),
+                ("bill_id", models.CharField(help_text="Text, verbatim.", max_length=200)),
+                (
+                    "place",
+                    models.CharField(
+                        help_text="Sorts bills of one moment: their number, padded.", max_length=200
+                    ),
+                ),
+                ("coin_id", models.IntegerField(null=True)),
+                ("coin", models.CharField(blank=True, max_length=200)),
+                (
+                    "biz_type",
+                    models.CharField(blank=True, help_text="Verbatim, known or not.", max_length=200),
+                ),
+                ("fill_size", copytrade.models.fields.NumericField(null=True)),
+                ("fill_value", copytrade.models.fields.NumericField(null=True)),
+                ("delta", copytrade.models.fields.NumericField(null=True)),
+                ("after", copytrade.models.fields.NumericField(null=True)),
+                ("fees", copytrade.models.fields.NumericField(null=True)),
+                ("at", models.DateTimeField(help_text="None: the exchange told no time.", null=True)),
+                ("extras", models.JSONField(default=dict)),
+                ("first_seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "seen_at",
+                    models.DateTimeField(
+                        default=django.utils.timezone.now, help_text="When these values were first read."
+                    ),
+                ),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="bills",
+                        to="copytrade.account",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['account', 'wallet', '-at', '-place'], name='bills_newest'), models.Index(fields=['account', 'wallet', 'coin', '-at', '-place'], name='bills_of_coin')],
-                'constraints': [models.UniqueConstraint(fields=('account', 'wallet', 'bill_id'), name='one_row_per_bill')],
+                "indexes": [
+                    models.Index(fields=["account", "wallet", "-at", "-place"], name="bills_newest"),
+                    models.Index(fields=["account", "wallet", "coin", "-at", "-place"], name="bills_of_coin"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("account", "wallet", "bill_id"), name="one_row_per_bill")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='LeadOrder',
+            name="LeadOrder",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('tracking_no', models.BigIntegerField()),
-                ('symbol', models.CharField(max_length=200)),
-                ('position_side', models.CharField(max_length=200)),
-                ('status', models.CharField(help_text='Verbatim, known or not.', max_length=200)),
-                ('open_order_id', models.BigIntegerField(null=True)),
-                ('open_leverage', models.IntegerField(null=True)),
-                ('open_price_avg', copytrade.models.fields.NumericField(null=True)),
-                ('open_time', models.DateTimeField(null=True)),
-                ('open_size', copytrade.models.fields.NumericField(null=True)),
-                ('open_fee', copytrade.models.fields.NumericField(null=True)),
-                ('open_margin_amount', copytrade.models.fields.NumericField(null=True)),
-                ('open_fill_size', copytrade.models.fields.NumericField(null=True)),
-                ('tp_trigger_price', copytrade.models.fields.NumericField(null=True)),
-                ('sl_trigger_price', copytrade.models.fields.NumericField(null=True)),
-                ('realized_pnl', copytrade.models.fields.NumericField(null=True)),
-                ('profit_rate', copytrade.models.fields.NumericField(null=True)),
-                ('net_profit', copytrade.models.fields.NumericField(null=True)),
-                ('follow_count', models.IntegerField(null=True)),
-                ('created_time', models.DateTimeField(null=True)),
-                ('update_time', models.DateTimeField(null=True)),
-                ('extras', models.JSONField(default=dict)),
-                ('first_seen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('seen_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When these values were first read.')),
-                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lead_orders', to='copytrade.account')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("tracking_no", models.BigIntegerField()),
+                ("symbol", models.CharField(max_length=200)),
+                ("position_side", models.CharField(max_length=200)),
+                ("status", models.CharField(help_text="Verbatim, known or not.", max_length=200)),
+                ("open_order_id", models.BigIntegerField(null=True)),
+                ("open_leverage", models.IntegerField(null=True)),
+                ("open_price_avg", copytrade.models.fields.NumericField(null=True)),
+                ("open_time", models.DateTimeField(null=True)),
+                ("open_size", copytrade.models.fields.NumericField(null=True)),
+                ("open_fee", copytrade.models.fields.NumericField(null=True)),
+                ("open_margin_amount", copytrade.models.fields.NumericField(null=True)),
+                ("open_fill_size", copytrade.models.fields.NumericField(null=True)),
+                ("tp_trigger_price", copytrade.models.fields.NumericField(null=True)),
+                ("sl_trigger_price", copytrade.models.fields.NumericField(null=True)),
+                ("realized_pnl", copytrade.models.fields.NumericField(null=True)),
+                ("profit_rate", copytrade.models.fields.NumericField(null=True)),
+                ("net_profit", copytrade.models.fields.NumericField(null=True)),
+                ("follow_count", models.IntegerField(null=True)),
+                ("created_time", models.DateTimeField(null=True)),
+                ("update_time", models.DateTimeField(null=True)),
+                ("extras", models.JSONField(default=dict)),
+                ("first_seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "seen_at",
+                    models.DateTimeField(
+                        default=django.utils.timezone.now, help_text="When these values were first read."
+                    ),
+                ),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="lead_orders",
+                        to="copytrade.account",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['account', '-open_time', '-tracking_no'], name='lead_newest')],
-                'constraints': [models.UniqueConstraint(fields=('account', 'tracking_no'), name='one_lead_order')],
+                "indexes": [
+                    models.Index(fields=["account", "-open_time", "-tracking_no"], name="lead_newest")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("account", "tracking_no"), name="one_lead_order")
+                ],
             },
         ),
     ]

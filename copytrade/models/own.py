@@ -25,7 +25,7 @@ class AccountFacts(models.Model):
     self_trade_prevention = models.BooleanField(null=True)
     prevent_sor = models.BooleanField(null=True)
     update_time = models.DateTimeField(null=True)
-    account_type = models.TextField(null=True)  # noqa: DJ001 (None is "not told", and "" is told)
+    account_type = models.TextField(null=True)
     permissions = models.JSONField(null=True, help_text="As they came; None: not told.")
     uid = models.BigIntegerField(null=True)
     symbol_commissions = models.JSONField(null=True, help_text="Of unknown structure, as it came.")

@@ -32,13 +32,13 @@ from django.utils import timezone
 
 from copytrade import meters
 from copytrade.intervals import interval
-from copytrade.models import Account, DataIssue, SyncJob, User
+from copytrade.models import COPY_KINDS, OWN_KINDS, Account, DataIssue, SyncJob, User
 
 from .freshness import GRACE_INTERVALS, LEAST, MOST_GRACE
 
 # What one call for copy trading weighs (interface.md): the least that a page of records can cost.
 FLOOR_WEIGHT = 10
-ORDER = (SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY, SyncJob.Kind.TRADERS, SyncJob.Kind.SETTINGS)
+ORDER = COPY_KINDS + OWN_KINDS
 MINUTES = 60
 
 
@@ -236,6 +236,7 @@ class BoardRow:
     account: Account
     issues: int
     cells: list[Cell]
+    own: list[Cell]  # what the account says of itself
 
 
 def accounts_of(user: User) -> list[Account]:
@@ -278,7 +279,10 @@ def board(
         BoardRow(
             account,
             account.open_issues,
-            [_cell(found[account.pk][kind], account, now) for kind in ORDER if kind in found[account.pk]],
+            *(
+                [_cell(found[account.pk][kind], account, now) for kind in kinds if kind in found[account.pk]]
+                for kinds in (COPY_KINDS, OWN_KINDS)
+            ),
         )
         for account in sorted(accounts, key=place)[:limit]
     ]

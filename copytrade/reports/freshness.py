@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from copytrade.intervals import interval_of
-from copytrade.models import Account, SyncJob, User
+from copytrade.models import COPY_KINDS, Account, SyncJob, User
 
 # What is promised is the interval that was planned (intervals.py). A reading counts as stale after three more of
 # them, but after ten minutes more at the most, and never before a minute.
@@ -59,7 +59,7 @@ class Freshness:
 def freshness(
     subject: User | Account, kinds: Iterable[str] | None = None, now: datetime | None = None
 ) -> Freshness:
-    """The freshness of a user's (or one account's) data. One query. `kinds` narrows what counts."""
+    """The freshness of a user's (or one account's) data. One query. `kinds`: what counts; else copying."""
     jobs = SyncJob.objects.select_related("account").order_by("account_id", "pk")
     jobs = (
         jobs.filter(account=subject) if isinstance(subject, Account) else jobs.filter(account__owner=subject)
@@ -71,7 +71,7 @@ def freshness_of(
     jobs: Iterable[SyncJob], kinds: Iterable[str] | None = None, now: datetime | None = None
 ) -> Freshness:
     """The same from jobs that were read already, each with its account."""
-    jobs, now, wanted = list(jobs), now or timezone.now(), set(kinds or SyncJob.Kind.values)
+    jobs, now, wanted = list(jobs), now or timezone.now(), set(kinds or COPY_KINDS)
     rows = [job for job in jobs if job.kind in wanted]
     history = [job for job in jobs if job.kind == SyncJob.Kind.HISTORY]
     readings: dict[str, Reading] = {}

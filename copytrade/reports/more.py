@@ -12,7 +12,7 @@ from django.db.models.functions import Greatest, Least, Ln, Round
 
 from copytrade import egress
 from copytrade.intervals import bounds
-from copytrade.models import Account, SyncJob
+from copytrade.models import COPY_KINDS, Account, SyncJob
 from copytrade.scheduling import rates, room
 from copytrade.scheduling.plan import Job, plan
 
@@ -63,7 +63,7 @@ def _groups(venue: str) -> list[tuple[str, int, Job]]:
         Value(rates.FASTEST),
     )
     rows = (
-        SyncJob.objects.filter(account__venue=venue)
+        SyncJob.objects.filter(account__venue=venue, kind__in=COPY_KINDS)
         .exclude(account__state=Account.State.REFUSED)
         .annotate(
             step=Round(Ln(Greatest(rate, Value(1e-12))) * Value(float(FINENESS)), output_field=FloatField()),

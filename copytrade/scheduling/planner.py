@@ -17,7 +17,7 @@ from django.db.models.functions import Extract, Now
 
 from copytrade import egress
 from copytrade.intervals import OVERLAP_AT_LAST, Bounds, bounds, is_at_cap
-from copytrade.models import Account, SyncJob
+from copytrade.models import COPY_KINDS, Account, SyncJob
 
 from . import rates, room
 from .plan import Job, plan
@@ -80,6 +80,7 @@ def _rows() -> Iterable[Row]:
     ahead = ExpressionWrapper(Extract(F("due_at") - Now(), "epoch"), output_field=FloatField())
     boosted = Case(When(boost_until__gt=Now(), then=Value(True)), default=Value(False))
     jobs = SyncJob.objects.exclude(account__state=Account.State.REFUSED).order_by("pk")
+    jobs = jobs.filter(kind__in=COPY_KINDS)  # the others do not weigh on this quota: scheduling/own.py
     for values in jobs.values_list(
         "pk", "account_id", "kind", "egress", "account__venue", "interval", "changes", "exposure", "weight",
         "priority", "failures", boosted, ahead,
@@ -96,7 +97,7 @@ def intervals(rows: Sequence[Row], budget: float, venue: str) -> list[float]:
     """
     if any(row.priority > 1 and not row.failures for row in rows):
         budget *= 1 - BACKFILL_SHARE
-    of_kind = {kind: bounds(venue, kind) for kind in Kind.values}
+    of_kind = {kind: bounds(venue, kind) for kind in COPY_KINDS}
     planned = [row for row in rows if row.kind != Kind.HISTORY]
     jobs = [_job(row, of_kind[row.kind]) for row in planned]
     history = [row for row in rows if row.kind == Kind.HISTORY]

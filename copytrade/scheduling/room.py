@@ -1,6 +1,7 @@
 """What the limiter says of an address and a venue, asked before a reading is taken and when readings are planned.
 
-All readings are copy calls: they weigh on the contract root. The spot root is for what a person asks.
+What the planner plans are copy calls: they weigh on the contract root. The spot root is for what a person asks, and
+for the sparse readings of scheduling/own.py.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from django.conf import settings
 
 from copytrade.clients import limiter_at, pool
+from copytrade.exchange.operations import CONTRACT
 
 
 def seconds_until(egress: str, venue: str) -> float:
@@ -17,8 +19,8 @@ def seconds_until(egress: str, venue: str) -> float:
     return limiter_at(settings.REDIS_URL, egress).room(pool(venue))
 
 
-def usable(egress: str, venue: str) -> float:
-    """Weight per second that readings can count on."""
+def usable(egress: str, venue: str, root: str = CONTRACT) -> float:
+    """Weight per second that readings can count on, at one of the venue's two roots."""
     if venue not in settings.VENUES:
         return 0.0
-    return limiter_at(settings.REDIS_URL, egress).usable(pool(venue))
+    return limiter_at(settings.REDIS_URL, egress).usable(pool(venue, root))

@@ -17,6 +17,13 @@ from copytrade.models import Account, SyncJob, SyncRun
 from .leases import fenced
 
 CALL_WEIGHT = 10  # of every copy-trading operation
+SPOT_WEIGHT = 5  # of the account and of both kinds of bills (interface.md, "Limits")
+ON_SPOT_ROOT = (SyncJob.Kind.ACCOUNT, SyncJob.Kind.BILLS, SyncJob.Kind.FUNDING)
+
+
+def call_weight(kind: str) -> int:
+    """What one call of a reading of this kind weighs."""
+    return SPOT_WEIGHT if kind in ON_SPOT_ROOT else CALL_WEIGHT
 
 
 @dataclass
@@ -54,7 +61,7 @@ class Reading:
     @property
     def weight(self) -> int:
         """The request weight that this reading has spent."""
-        return CALL_WEIGHT * self.pages
+        return call_weight(self.job.kind) * self.pages
 
     def count(self, merged: Merged, pages: int = 1) -> None:
         """Another page, or several."""

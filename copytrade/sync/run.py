@@ -10,26 +10,33 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 import structlog
+from django.db.models import F
 from django.db.models.functions import Now
 
 from copytrade import egress, health
 from copytrade.clients import NoKey, talking_to
 from copytrade.exchange.errors import ExchangeError
 from copytrade.intervals import interval_of, is_at_cap
-from copytrade.models import Account, SyncJob
+from copytrade.models import COPY_KINDS, OWN_KINDS, Account, SyncJob
 from copytrade.scheduling import boosts, rates
 from copytrade.vault import VaultError
 
-from . import handing_back, history, leases, open_orders, settings, traders
-from .reading import Reading, note_run
+from . import account, bills, handing_back, history, lead, leases, open_orders, settings, traders
+from .reading import Reading, call_weight, note_run
 
 READERS: dict[str, Callable[[Reading], None]] = {
     SyncJob.Kind.TRADERS: traders.read,
     SyncJob.Kind.OPEN: open_orders.read,
     SyncJob.Kind.SETTINGS: settings.read,
     SyncJob.Kind.HISTORY: history.read,
+    SyncJob.Kind.ACCOUNT: account.read,
+    SyncJob.Kind.BILLS: bills.read_spot,
+    SyncJob.Kind.FUNDING: bills.read_funding,
+    SyncJob.Kind.LEAD: lead.read,
 }
-ALL = tuple(READERS)
+# In the order in which they are read one after the other.
+ALL = (SyncJob.Kind.TRADERS, SyncJob.Kind.OPEN, SyncJob.Kind.SETTINGS, SyncJob.Kind.HISTORY)
+EVERY = ALL + OWN_KINDS
 LONGEST_PAUSE = timedelta(minutes=10)
 # What failed is tried again after its interval, or after this if that is longer; then after twice that.
 RETRY_AFTER = timedelta(minutes=2)
@@ -40,8 +47,8 @@ USUAL, BACKFILL = 1, 2
 JITTER = 0.95, 1.05
 # What is read as seldom as may be must not be read later still.
 JITTER_AT_CAP = 0.98, 1.0
-# Every copy call weighs this (interface.md, "Limits"); how fast a job's measured weight follows what it was lately.
-READING_WEIGHT, WEIGHT_LEARNS = 10.0, 0.2
+# How fast a job's measured weight follows what it was lately.
+WEIGHT_LEARNS = 0.2
 
 log = structlog.get_logger(__name__)
 
@@ -57,9 +64,10 @@ def sync_account(account_id: int, kinds: Iterable[str] = ALL, *, most: int = 500
     A kind that another worker is at is left to it. The order is that of `ALL`: traders first.
     """
     account = Account.objects.get(pk=account_id)
-    ensure_jobs(account)
+    wanted = [kind for kind in EVERY if kind in set(kinds)]
+    ensure_jobs(account, wanted)
     said: dict[str, str] = {}
-    for kind in [kind for kind in ALL if kind in set(kinds)]:
+    for kind in wanted:
         job_id = account.jobs.values_list("pk", flat=True).get(kind=kind)
         for _ in range(most):
             outcome = run_job(job_id, force=True)
@@ -69,10 +77,13 @@ def sync_account(account_id: int, kinds: Iterable[str] = ALL, *, most: int = 500
     return said
 
 
-def ensure_jobs(account: Account) -> None:
-    """Every account has a job of each kind."""
+def ensure_jobs(account: Account, kinds: Iterable[str] = ALL) -> None:
+    """The account has a job of each of these kinds; those of its own data give way to the others."""
     name = egress.of(account.pk)
-    rows = [SyncJob(account=account, kind=kind, egress=name) for kind in ALL]
+    rows = [
+        SyncJob(account=account, kind=kind, egress=name, priority=BACKFILL if kind in OWN_KINDS else USUAL)
+        for kind in kinds
+    ]
     SyncJob.objects.bulk_create(rows, ignore_conflicts=True)
 
 
@@ -114,8 +125,10 @@ def run_claimed(job: SyncJob, budget: float = BUDGET_SECONDS) -> str:
 
 
 def _succeeded(job: SyncJob, reading: Reading) -> str:
-    was_pending = job.account.state == Account.State.PENDING
-    health.succeeded(job.account)
+    was_pending = job.account.state == Account.State.PENDING and job.kind in COPY_KINDS
+    if job.kind in COPY_KINDS:
+        # The others may have asked nothing at all, and none of them says that copying can be read.
+        health.succeeded(job.account)
     every = interval_of(job)
     interval = None if reading.more else every * random.uniform(*jitter(job))  # noqa: S311 (spreads readings)
     if not handing_back.done(job, reading, interval, _priority(job, reading), observation(job, reading)):
@@ -131,7 +144,10 @@ def jitter(job: SyncJob) -> tuple[float, float]:
 
 
 def _priority(job: SyncJob, reading: Reading) -> int:
-    """A walk through the past that goes on gives way to what is due; whatever else was urgent has been done."""
+    """A walk through the past that goes on gives way to what is due, and what an account says of itself always does;
+    whatever else was urgent has been done."""
+    if job.kind in OWN_KINDS:
+        return BACKFILL
     return BACKFILL if reading.more and job.kind == SyncJob.Kind.HISTORY and job.cursor.get("back") else USUAL
 
 
@@ -140,9 +156,10 @@ def observation(job: SyncJob, reading: Reading) -> dict[str, float]:
     release. The first reading says nothing of a rate: what it found may be years old."""
     if reading.more or job.cursor.get("back"):
         return {}  # the first walk through the past: nothing like the readings to come
-    weight = job.weight + (READING_WEIGHT * max(reading.pages, 1) - job.weight) * WEIGHT_LEARNS
+    each = float(call_weight(job.kind))
+    weight = job.weight + (each * max(reading.pages, 1) - job.weight) * WEIGHT_LEARNS
     told = {"weight": round(weight, 2)}
-    if job.last_success_at is None or job.kind == SyncJob.Kind.HISTORY:
+    if job.last_success_at is None or job.kind == SyncJob.Kind.HISTORY or job.kind in OWN_KINDS:
         return told
     seconds = (reading.began - job.last_success_at).total_seconds()
     changes, exposure = rates.observed(job.changes, job.exposure, seconds, changed=bool(reading.changed))
@@ -153,7 +170,8 @@ def _failed(job: SyncJob, reading: Reading | None, error: ExchangeError | NoKey 
     """The account's state follows from the error; the job comes back after a pause that grows."""
     words = getattr(error, "sentence", str(error))
     if isinstance(error, ExchangeError):
-        health.failed(job.account, error, reading=True)
+        # A permission that only these readings lack is said beside them; the key is not refused for it.
+        health.failed(job.account, error, reading=job.kind in COPY_KINDS)
     _push_ahead(job, words, getattr(error, "retry_after", 0.0))
     code = getattr(error, "code", None)
     note_run(job.account, job.kind, reading, error_code=str(code or type(error).__name__), error=words)
@@ -166,7 +184,14 @@ def _failed(job: SyncJob, reading: Reading | None, error: ExchangeError | NoKey 
 def _push_ahead(job: SyncJob, words: str, at_least: float = 0.0) -> None:
     usual = min(interval_of(job), RETRY_AFTER)
     pause = min(max(usual * 2 ** min(job.failures, 10), timedelta(seconds=at_least)), LONGEST_PAUSE)
-    leases.release(job, pause, heed_hints=False, failures=job.failures + 1, last_error=words[:500])
+    leases.release(
+        job,
+        pause,
+        heed_hints=False,
+        failures=job.failures + 1,
+        last_error=words[:500],
+        key_uses=F("key_uses") + 1,
+    )
     if job.account.state == Account.State.PENDING:
         # One kind tries the new key for all: the fewer refused calls the better.
         others = SyncJob.objects.filter(account=job.account, lease_token=None)

@@ -13,7 +13,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--account", type=int, help="id of one account")
-        parser.add_argument("--kind", choices=run.ALL, action="append", help="may be given several times")
+        parser.add_argument("--kind", choices=run.EVERY, action="append", help="may be given several times")
 
     def handle(self, *args: object, **options: object) -> None:
         accounts = Account.objects.order_by("pk")
@@ -23,7 +23,7 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no account {options['account']}.")
         failed = 0
         for account in accounts:
-            for kind, trouble in run.sync_account(account.pk, options["kind"] or run.ALL).items():
+            for kind, trouble in run.sync_account(account.pk, options["kind"] or run.EVERY).items():
                 failed += bool(trouble)
                 self.stdout.write(f"{account.pk} {account.label}: {kind}: {trouble or 'read'}")
         if failed:

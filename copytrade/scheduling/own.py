@@ -1,0 +1,95 @@
+"""The readings of what an account says of itself: made, pinned to their account's address, and stretched.
+
+They are not part of the plan of the copy quota (planner.py): three of the four go to the spot root, whose pool they
+leave mostly to people, and the fourth is asked with copy-trade keys alone. Their intervals are fixed and sparse, and
+grow where many accounts share an address. A chore (tasks.CHORES), safe at any time and by any number.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from django.db import connection
+
+from copytrade import egress
+from copytrade.exchange.operations import CONTRACT, SPOT
+from copytrade.intervals import bounds
+from copytrade.models import OWN_KINDS, Account, SyncJob
+
+from . import room
+
+# Of the spot root's weight, what these readings may take on average; people and the affiliate pages have the rest.
+SPOT_SHARE = 0.3
+# Of the copy quota, what lead traders' own histories may take.
+LEAD_SHARE = 0.02
+MOVES = 0.1
+
+# What copying rests on is read first: the others begin once the open list has been read.
+_MAKE = """
+INSERT INTO copytrade_syncjob (account_id, kind, egress, due_at, priority, changes, exposure, weight, cursor, failures,
+                               last_error)
+SELECT first.account_id, kind, first.egress, statement_timestamp() + random() * interval '5 seconds', 2, 0, 0,
+       CASE kind WHEN 'lead' THEN 10 ELSE 5 END, '{}', 0, ''
+  FROM copytrade_syncjob AS first CROSS JOIN unnest(%(kinds)s::text[]) AS kind
+ WHERE first.kind = 'open' AND first.last_success_at IS NOT NULL
+   AND NOT EXISTS (
+       SELECT FROM copytrade_syncjob AS own WHERE own.account_id = first.account_id AND own.kind = kind.kind)
+ON CONFLICT DO NOTHING
+"""
+_PIN = """
+UPDATE copytrade_syncjob AS own SET egress = first.egress
+  FROM copytrade_syncjob AS first
+ WHERE first.account_id = own.account_id AND first.kind = 'open' AND own.kind = ANY(%(kinds)s::text[])
+   AND own.egress <> first.egress AND own.lease_token IS NULL
+"""
+_LOAD = """
+SELECT job.egress, account.venue, job.kind, sum(job.weight)
+  FROM copytrade_syncjob AS job JOIN copytrade_account AS account ON account.id = job.account_id
+ WHERE job.kind = ANY(%(kinds)s::text[]) AND account.state <> %(refused)s AND NOT job.cursor ? 'not_lead'
+ GROUP BY 1, 2, 3
+"""
+_STRETCH = """
+UPDATE copytrade_syncjob AS job SET interval = %(seconds)s
+  FROM copytrade_account AS account
+ WHERE account.id = job.account_id AND account.venue = %(venue)s AND job.egress = %(egress)s AND job.kind = %(kind)s
+   AND (job.interval IS NULL OR abs(job.interval - %(seconds)s) > %(moves)s * job.interval)
+   AND job.lease_token IS NULL
+"""
+
+
+def keep_up() -> int:
+    """Make what is missing, and plan all; how many jobs were made or got another interval or address."""
+    with connection.cursor() as cursor:
+        values = {"kinds": list(OWN_KINDS), "refused": Account.State.REFUSED, "moves": MOVES}
+        written = 0
+        for statement in (_MAKE, _PIN):
+            cursor.execute(statement, values)
+            written += cursor.rowcount
+        cursor.execute(_LOAD, values)
+        for each in _stretched(cursor.fetchall()):
+            cursor.execute(_STRETCH, values | each)
+            written += cursor.rowcount
+        return written
+
+
+def _stretched(rows: list[tuple[str, str, str, float]]) -> list[dict[str, object]]:
+    """The interval of each kind at each address and venue."""
+    loads: dict[tuple[str, str, str], float] = defaultdict(float)
+    for name, venue, kind, weight in rows:
+        loads[name, venue, _root(kind)] += weight / bounds(venue, kind).floor
+    found = []
+    for name, venue, kind, _ in rows:
+        factor = max(1.0, loads[name, venue, _root(kind)] / max(_share(name, venue, _root(kind)), 1e-6))
+        seconds = bounds(venue, kind).floor * min(factor, 1000.0)
+        found.append({"egress": name, "venue": venue, "kind": kind, "seconds": seconds})
+    return found
+
+
+def _root(kind: str) -> str:
+    return CONTRACT if kind == SyncJob.Kind.LEAD else SPOT
+
+
+def _share(name: str, venue: str, root: str) -> float:
+    """Weight per second that they may take there; where an address is stopped, as if it had some: it comes back."""
+    usable = room.usable(name, venue, root) if name in egress.names() else 0.0
+    return (LEAD_SHARE if root == CONTRACT else SPOT_SHARE) * usable if usable > 0 else 1.0
