@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 
 from django.db import connection
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 
 from copytrade import egress
 from copytrade.exchange.operations import CONTRACT, SPOT
@@ -23,19 +25,10 @@ SPOT_SHARE = 0.3
 # Of the copy quota, what lead traders' own histories may take.
 LEAD_SHARE = 0.02
 MOVES = 0.1
+# They give way to whatever is due (SyncJob.priority). What a first reading weighs, until it is measured.
+LAST = 2
+WEIGHTS = {SyncJob.Kind.LEAD: 10.0}
 
-# What copying rests on is read first: the others begin once the open list has been read.
-_MAKE = """
-INSERT INTO copytrade_syncjob (account_id, kind, egress, due_at, priority, changes, exposure, weight, cursor, failures,
-                               last_error)
-SELECT first.account_id, kind, first.egress, statement_timestamp() + random() * interval '5 seconds', 2, 0, 0,
-       CASE kind WHEN 'lead' THEN 10 ELSE 5 END, '{}', 0, ''
-  FROM copytrade_syncjob AS first CROSS JOIN unnest(%(kinds)s::text[]) AS kind
- WHERE first.kind = 'open' AND first.last_success_at IS NOT NULL
-   AND NOT EXISTS (
-       SELECT FROM copytrade_syncjob AS own WHERE own.account_id = first.account_id AND own.kind = kind.kind)
-ON CONFLICT DO NOTHING
-"""
 _PIN = """
 UPDATE copytrade_syncjob AS own SET egress = first.egress
   FROM copytrade_syncjob AS first
@@ -59,17 +52,31 @@ UPDATE copytrade_syncjob AS job SET interval = %(seconds)s
 
 def keep_up() -> int:
     """Make what is missing, and plan all; how many jobs were made or got another interval or address."""
+    written = _make()
+    values = {"kinds": list(OWN_KINDS), "refused": Account.State.REFUSED, "moves": MOVES}
     with connection.cursor() as cursor:
-        values = {"kinds": list(OWN_KINDS), "refused": Account.State.REFUSED, "moves": MOVES}
-        written = 0
-        for statement in (_MAKE, _PIN):
-            cursor.execute(statement, values)
-            written += cursor.rowcount
+        cursor.execute(_PIN, values)
+        written += cursor.rowcount
         cursor.execute(_LOAD, values)
         for each in _stretched(cursor.fetchall()):
             cursor.execute(_STRETCH, values | each)
             written += cursor.rowcount
         return written
+
+
+def _make() -> int:
+    """What copying rests on is read first: the others begin once the open list has been read."""
+    ready = SyncJob.objects.filter(kind=SyncJob.Kind.OPEN, last_success_at__isnull=False)
+    own = SyncJob.objects.filter(account=OuterRef("account"), kind__in=OWN_KINDS).order_by().values("account")
+    there = Coalesce(Subquery(own.annotate(n=Count("pk")).values("n")), 0)
+    lacking = ready.annotate(there=there).filter(there__lt=len(OWN_KINDS)).values_list("account_id", "egress")
+    jobs = [
+        SyncJob(account_id=account, kind=kind, egress=name, priority=LAST, weight=WEIGHTS.get(kind, 5.0))
+        for account, name in lacking
+        for kind in OWN_KINDS
+    ]
+    SyncJob.objects.bulk_create(jobs, ignore_conflicts=True)
+    return len(jobs)
 
 
 def _stretched(rows: list[tuple[str, str, str, float]]) -> list[dict[str, object]]:

@@ -3,7 +3,7 @@
 Spot bills have no pages: what is asked for is narrowed until an answer is not full. In which order they come is not
 documented, so a full answer says only that there are more in this stretch of time, and the stretch is cut in two at
 the middle of what came. Funding bills have pages, and these move while they are read: a stretch is over when as many
-bills of it are stored as the exchange counts, and is read again, then cut in two, when they are fewer.
+bills of it are stored as the exchange counts, and is read again when they are fewer. What stays short is named.
 
 The cursor (`SyncJob.cursor`), all times in ms:
     mark   everything between `reach` and this has been read
@@ -101,13 +101,12 @@ def took_page(
     unread += bad
     if more and size and page < MOST_PAGES:
         span["todo"].append([low, high, page + 1, tries, unread])
+    elif more and size and high > low:  # pages without end: shorter stretches have fewer
+        _cut(span, asked, (low + high) // 2)
+    elif total is not None and have + unread < total and tries < MOST_TRIES:
+        span["todo"].append([low, high, 1, tries + 1, 0])
     elif (more and size) or (total is not None and have + unread < total):
-        if tries < MOST_TRIES and not (more and size):
-            span["todo"].append([low, high, 1, tries + 1, 0])
-        elif high > low:
-            _cut(span, asked, (low + high) // 2)
-        else:
-            _gap(cursor, low, high, SHORT)
+        _gap(cursor, low, high, SHORT)
     _finish(cursor)
 
 
@@ -162,9 +161,12 @@ def _cut(span: dict[str, Any], asked: Ask, middle: int) -> None:
 
 
 def _gap(cursor: Cursor, low: int, high: int, reason: str) -> None:
-    gaps = cursor["gaps"]
-    if [low, high, reason] not in gaps:
-        cursor["gaps"] = [*gaps, [low, high, reason]][-MOST_GAPS:]
+    """Name a stretch once; one that touches another of the same kind makes it longer."""
+    for gap in cursor["gaps"]:
+        if gap[2] == reason and gap[0] <= high + 1 and low <= gap[1] + 1:
+            gap[0], gap[1] = min(gap[0], low), max(gap[1], high)
+            return
+    cursor["gaps"] = [*cursor["gaps"], [low, high, reason]][-MOST_GAPS:]
 
 
 def _finish(cursor: Cursor) -> None:
