@@ -17,27 +17,13 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
+from .alerts import cure
 from .models import Alert, User
 
 log = structlog.get_logger(__name__)
 
 # What could not be mailed in this time is not news any more. It also keeps a new mail server from a flood.
 NOT_OLDER_THAN = timedelta(days=1)
-# The pages that cure: by the name of the address, and what to do there.
-CURES = {
-    Alert.Kind.KEY_REFUSED: ("connection", "Test or replace the key"),
-    Alert.Kind.DATA_STALE: ("activity", "See what failed"),
-    Alert.Kind.SETTINGS_OUTSIDE: ("copy_settings_timeline", "See what changed, and restore"),
-}
-
-
-def cure(alert: Alert) -> tuple[str, str]:
-    """(path, words) of the page where this alert's cause can be dealt with."""
-    name, words = CURES[Alert.Kind(alert.kind)]
-    if alert.kind == Alert.Kind.DATA_STALE:
-        return f"{reverse(name)}?account={alert.account_id}", words
-    row = alert.trader_id if alert.kind == Alert.Kind.SETTINGS_OUTSIDE else alert.account_id
-    return reverse(name, args=[row]), words
 
 
 def deliver(now: datetime | None = None) -> int:
@@ -53,6 +39,8 @@ def deliver(now: datetime | None = None) -> int:
 def _due(now: datetime) -> QuerySet[Alert]:
     return Alert.objects.filter(
         mailed_at=None,
+        loud_at__lte=now,
+        folded_into=None,
         read_at=None,
         resolved_at=None,
         created_at__gt=now - NOT_OLDER_THAN,

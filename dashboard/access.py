@@ -17,6 +17,9 @@ from django.urls import reverse
 
 from copytrade.models import (
     Account,
+    AffiliateReport,
+    Alert,
+    AlertRule,
     BadRecord,
     ChangeGroup,
     DataIssue,
@@ -74,6 +77,24 @@ def groups(request: HttpRequest) -> QuerySet[ChangeGroup]:
     return ChangeGroup.objects.filter(owner=person(request)).select_related("owner")
 
 
+def alerts(request: HttpRequest) -> QuerySet[Alert]:
+    return Alert.objects.filter(owner=person(request)).select_related("account", "trader", "folded_into")
+
+
+def alert_rules(request: HttpRequest) -> QuerySet[AlertRule]:
+    """Those of single traders; one that holds for all is not removed but set."""
+    mine = AlertRule.objects.filter(owner=person(request), trader__isnull=False)
+    return mine.select_related("owner", "trader__account")
+
+
+def affiliate_reports(request: HttpRequest) -> QuerySet[AffiliateReport]:
+    return AffiliateReport.objects.filter(account__owner=person(request))
+
+
+def affiliate_report_read(request: HttpRequest, account: Account, kind: str, pk: int) -> AffiliateReport:
+    return get_object_or_404(affiliate_reports(request), pk=pk, account=account, kind=kind)
+
+
 def account_read(request: HttpRequest, pk: int) -> Account:
     return get_object_or_404(accounts(request), pk=pk)
 
@@ -123,6 +144,14 @@ def job_write(request: HttpRequest, pk: int) -> SyncJob:
 
 def issue_write(request: HttpRequest, pk: int) -> DataIssue:
     return get_object_or_404(issues(request), pk=pk)
+
+
+def alert_read(request: HttpRequest, pk: int) -> Alert:
+    return get_object_or_404(alerts(request), pk=pk)
+
+
+def alert_rule_write(request: HttpRequest, pk: int) -> AlertRule:
+    return get_object_or_404(alert_rules(request), pk=pk)
 
 
 def template_write(request: HttpRequest, pk: int) -> SettingsTemplate:

@@ -22,13 +22,15 @@ GAINS = ("green", "red", "muted")
 
 @dataclass(frozen=True)
 class Place:
-    """A page of the side bar. `names`: the url names that count as being there; `thumb`: on the phone's bar too."""
+    """A page of the side bar. `names`: the url names that count as being there; `thumb`: on the phone's bar too.
+    `mark`: it stands there for people alone whose row has this mark."""
 
     name: str
     label: str
     names: tuple[str, ...] = ()
     thumb: str = ""
     icon: str = ""
+    mark: str = ""
 
 
 NAV: tuple[tuple[str, tuple[Place, ...]], ...] = (
@@ -46,16 +48,20 @@ NAV: tuple[tuple[str, tuple[Place, ...]], ...] = (
         "Desk",
         (
             Place("connections", "Connections", ("connection",)),
-            Place("alerts", "Alerts"),
+            Place("alerts", "Alerts", ("alert", "quiet_hours")),
             Place("activity", "Activity"),
             Place("issues", "Data issues"),
-            Place("security", "Security", ("mfa_", "usersessions_", "account_", "invitation", "audit")),
+            Place(
+                "security",
+                "Security",
+                ("mfa_", "usersessions_", "account_", "invitation", "audit", "delete_everything"),
+            ),
         ),
     ),
 )
 
 
-def navigation(url_name: str, place_name: str = "") -> list[dict[str, Any]]:
+def navigation(url_name: str, place_name: str = "", user: Any = None) -> list[dict[str, Any]]:
     """The groups of NAV with addresses; the place that `url_name` belongs to is marked `here`.
 
     `place_name`: the place where the address alone does not tell, as of an order, which is open or closed.
@@ -75,8 +81,10 @@ def navigation(url_name: str, place_name: str = "") -> list[dict[str, Any]]:
                 "exact": url_name == place.name,
             }
             for place in places
+            if not place.mark or getattr(user, place.mark, False)
         ]
-        groups.append({"title": title, "places": rows})
+        if rows:
+            groups.append({"title": title, "places": rows})
     return groups
 
 
@@ -105,7 +113,7 @@ def desk(request: HttpRequest) -> dict[str, Any]:
     name = (match.url_name or "") if match else ""
     return {
         # A view that knows better than its address says so on the request.
-        "nav": SimpleLazyObject(lambda: navigation(name, getattr(request, "place", ""))),
+        "nav": SimpleLazyObject(lambda: navigation(name, getattr(request, "place", ""), request.user)),
         "look": looks(request),
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),

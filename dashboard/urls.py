@@ -4,9 +4,11 @@ from django.urls import include, path
 
 from .views import (
     activity,
+    alert_rules,
     alerts,
     audit,
     changes,
+    channels,
     compare,
     connections,
     copy_settings,
@@ -15,6 +17,7 @@ from .views import (
     first_reading,
     history,
     issues,
+    leaving,
     look,
     metrics,
     orders,
@@ -84,10 +87,17 @@ desk = [
     path("issues/<int:pk>/dismiss/", issues.dismiss, name="issue_dismiss"),
     path("alerts/", alerts.alerts, name="alerts"),
     path("alerts/read/", alerts.read_all, name="alerts_read"),
+    path("alerts/<int:pk>/", alerts.alert, name="alert"),
     path("alerts/<int:pk>/read/", alerts.read, name="alert_read"),
+    path("alerts/rules/", alert_rules.alert_rules, name="alert_rules"),
+    path("alerts/rules/traders/", alert_rules.override, name="alert_override"),
+    path("alerts/rules/traders/<int:pk>/remove/", alert_rules.drop, name="alert_override_remove"),
+    path("alerts/rules/quiet/", alert_rules.quiet, name="quiet_hours"),
     path("security/audit/", audit.audit, name="audit"),
+    path("security/audit/export.<slug:form>", audit.export, name="audit_export"),
     path("security/sending/", audit.policy, name="sending_policy"),
     path("security/", security.security, name="security"),
+    path("security/delete/", leaving.delete_everything, name="delete_everything"),
     path("security/zone/", security.zone, name="zone"),
     path("security/invitations/", security.invitations, name="invitations"),
     path("security/invitations/<int:pk>/withdraw/", security.withdraw, name="invitation_withdraw"),
@@ -98,6 +108,7 @@ entrance = [
     path("demo/", people.demo, name="demo"),
     path("setup/", people.setup, name="setup"),
     path("join/<str:token>/", people.join, name="join"),
+    path("gone/<uuid:key>/", leaving.gone, name="gone"),
     path("healthz", failures.healthz, name="healthz"),
     path("metrics", metrics.metrics, name="metrics"),
     path("accounts/", include("allauth.account.urls")),
@@ -105,7 +116,18 @@ entrance = [
     path("accounts/sessions/", include("allauth.usersessions.urls")),
 ]
 
-urlpatterns = copying + templates + desk + entrance
+telling = [
+    path("alerts/channels/", channels.channels, name="channels"),
+    path("alerts/channels/add/<slug:kind>/", channels.add, name="channel_add"),
+    path("alerts/channels/<int:pk>/", channels.channel, name="channel"),
+    path("alerts/channels/<int:pk>/test/", channels.test, name="channel_test"),
+    path("alerts/channels/<int:pk>/switch/", channels.switch, name="channel_switch"),
+    path("alerts/channels/<int:pk>/secret/", channels.secret, name="channel_secret"),
+    path("alerts/channels/<int:pk>/remove/", channels.remove, name="channel_remove"),
+    path("alerts/digest/", channels.digest, name="digest_plan"),
+]
+
+urlpatterns = telling + copying + templates + desk + entrance
 
 handler400 = "dashboard.views.failures.bad_request"
 handler403 = "dashboard.views.failures.forbidden"

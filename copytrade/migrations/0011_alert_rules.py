@@ -106,6 +106,7 @@ class Migration(migrations.Migration):
         ),
         migrations.RunSQL(
             "UPDATE copytrade_alert SET loud_at = created_at",
-            migrations.RunSQL.noop,
+            # Before this step every alert had an account.
+            "DELETE FROM copytrade_alert WHERE account_id IS NULL; SET CONSTRAINTS ALL IMMEDIATE",
         ),
     ]

@@ -14,6 +14,11 @@ from .fields import NumericField
 _TURNING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+def plain(text: str) -> str:
+    """Without control characters and marks that turn the direction of what stands around it."""
+    return _TURNING.sub("", text)
+
+
 class Trader(models.Model):
     """A trader as one account follows him. Never deleted when left: `copied` turns false."""
 
@@ -55,7 +60,7 @@ class Trader(models.Model):
 
     def __str__(self) -> str:
         """The name without control characters and marks that turn the direction of what stands around it."""
-        return _TURNING.sub("", self.name).strip() or str(self.trader_id)
+        return plain(self.name).strip() or str(self.trader_id)
 
 
 class TraderDay(models.Model):

@@ -61,7 +61,7 @@ def desk_numbers(now: datetime | None = None) -> DeskNumbers:
         jobs=_jobs(now),
         changes=_by(SettingsChange.objects.exclude(state=SettingsChange.State.DRAFT), "state"),
         issues=_by(DataIssue.objects.filter(state=DataIssue.State.OPEN), "kind"),
-        alerts=_by(Alert.objects.filter(read_at=None, resolved_at=None), "kind"),
+        alerts=_by(Alert.objects.filter(read_at=None, resolved_at=None, folded_into=None), "kind"),
         chores={
             chore.name: (
                 (now - chore.last_success_at).total_seconds() if chore.last_success_at else None,

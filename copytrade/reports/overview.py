@@ -118,7 +118,7 @@ def _around(
     versions = versions.exclude(author=SettingsVersion.Author.FIRST).order_by("-first_seen_at", "-id")
     if begins is not None:
         versions = versions.filter(first_seen_at__gte=min(first_moment(begins, zone), visit))
-    waiting = Alert.objects.filter(owner=user, read_at=None, resolved_at=None)
+    waiting = Alert.objects.filter(owner=user, read_at=None, resolved_at=None, folded_into=None)
     accounts, opened, recent, settings, alerts = together(
         Account.objects.filter(owner=user),
         open_rows(user),

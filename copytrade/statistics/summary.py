@@ -158,7 +158,20 @@ def _results(figures: _Figures, parts: Parts) -> None:
 
 def capital_base(parts: Parts, capital: Decimal | None, net_before: Decimal) -> Decimal | None:
     """What results are measured against at the start of the period; None where that is not above 0."""
-    known = capital if capital is not None and capital > 0 else parts.peak_margin
+    return _base(capital, parts.peak_margin, net_before)
+
+
+def share_of_fall(
+    current: Decimal, net: Decimal, capital: Decimal | None, peak_margin: Decimal
+) -> Decimal | None:
+    """The current drawdown of all copies as a part of C + peak, as max drawdown % is of the deepest; None without a
+    base above 0. `net`: of all copies; the high point is the fall above it."""
+    base = _base(capital, peak_margin, ZERO)
+    return None if base is None else ratio_or_none(current, EXACT.add(base, EXACT.add(net, current)))
+
+
+def _base(capital: Decimal | None, peak_margin: Decimal, net_before: Decimal) -> Decimal | None:
+    known = capital if capital is not None and capital > 0 else peak_margin
     base = EXACT.add(known, net_before)
     return base if base > 0 else None
 
