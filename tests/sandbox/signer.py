@@ -18,8 +18,9 @@ SECRETS = {
 }
 
 
-def sign(secret: str, text: str) -> str:
-    return standard_b64encode(hmac.digest(secret.encode(), text.encode(), "sha256")).decode()
+def sign(secret: str, text: str | bytes) -> str:
+    exact = text.encode() if isinstance(text, str) else text
+    return standard_b64encode(hmac.digest(secret.encode(), exact, "sha256")).decode()
 
 
 class Caller:
@@ -31,11 +32,12 @@ class Caller:
         self.secret = secret or SECRETS.get(key, "load-secret")
         self.session = requests.Session()
 
-    def headers(self, method: str, target: str, body: str, now_ms: int) -> dict[str, str]:
+    def headers(self, method: str, target: str, body: str | bytes, now_ms: int) -> dict[str, str]:
         stamp = str(now_ms)
+        exact = body.encode() if isinstance(body, str) else body
         headers = {
             "ACCESS-KEY": self.key,
-            "ACCESS-SIGN": sign(self.secret, stamp + method + target + body),
+            "ACCESS-SIGN": sign(self.secret, (stamp + method + target).encode() + exact),
             "ACCESS-PASSPHRASE": "sandbox",
             "ACCESS-TIMESTAMP": stamp,
         }
