@@ -9,7 +9,7 @@ from functools import lru_cache
 from django.conf import settings
 from django.utils import timezone
 
-from . import egress, keys, meters
+from . import audit, egress, keys, meters
 from .exchange.calls import Observed, Roots, pool_of
 from .exchange.client import ExchangeClient
 from .exchange.errors import Malformed, Rejected, Unreachable
@@ -67,17 +67,24 @@ def client_for(account: Account, *, interactive: bool = False) -> ExchangeClient
 
 @contextmanager
 def talking_to(
-    account: Account, *, interactive: bool = False, whose: bool = True, fresh: bool = False
+    account: Account,
+    *,
+    interactive: bool = False,
+    whose: bool = True,
+    fresh: bool = False,
+    purpose: str = "for what you asked for",
 ) -> Iterator[ExchangeClient]:
     """A client for a few calls; a clock offset that it learned is stored with the account.
 
     What the owner switched meanwhile counts: state and switches are read again first (not with `fresh`: they were
     read just now). A key not yet seen at work is asked whose it is (not with `whose` off). Raises NoKey, VaultError
-    and what that call raises.
+    and what that call raises. `interactive`: a person waits, so the audit log says what the key was opened for.
     """
     if not fresh:
         _read_again(account)
     client = client_for(account, interactive=interactive)
+    if interactive:
+        audit.key_used(account, purpose)
     try:
         if whose and account.state != Account.State.ACTIVE:
             _ask_whose(account, client)

@@ -9,10 +9,21 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from . import egress, health, keys
+from . import audit, egress, health, keys
+from .affiliate import standing
 from .clients import NoKey, credential_context, refuse, talking_to
 from .exchange.errors import ExchangeError, Rejected
-from .models import Account, Credential, OrderRevision, SettingsChange, SyncJob, TrackingOrder, User
+from .models import (
+    COPY_KINDS,
+    Account,
+    Credential,
+    OrderRevision,
+    SettingsChange,
+    SpotOrder,
+    SyncJob,
+    TrackingOrder,
+    User,
+)
 from .vault import VaultError
 
 # What a person looks for first is read first; the long walk through the past begins behind it.
@@ -83,6 +94,8 @@ def add(owner: User, *, label: str, venue: str, key: str, secret: str, passphras
                 )
                 for kind, delay in FIRST_READING.items()
             )
+            _noted(account, "connected, with a key that ends in " + account.key_hint)
+            standing.show_or_hide(owner.pk)
     except IntegrityError:
         raise BadConnection(
             "label", f"You already have a connection named '{label}'. Choose another name."
@@ -103,6 +116,8 @@ def replace_key(account: Account, *, key: str, secret: str, passphrase: str) -> 
             setattr(account, name, value)
         account.save(update_fields=list(fields))  # these alone: uid and switches may have changed meanwhile
         resume(account)
+        standing.show_or_hide(account.owner_id)
+        _noted(account, "key replaced by one that ends in " + account.key_hint)
     return account
 
 
@@ -114,13 +129,16 @@ def resume(account: Account) -> None:
         account.refusals = 0
         account.save(update_fields=["state", "state_reason", "state_since", "refusals"])
     account.jobs.update(due_at=now, failures=0)
-    account.jobs.exclude(kind=SyncJob.Kind.HISTORY).update(priority=0)
+    account.jobs.filter(kind__in=COPY_KINDS).exclude(kind=SyncJob.Kind.HISTORY).update(priority=0)
 
 
 def set_writes(account: Account, enabled: bool) -> None:
     """The owner's switch for everything that changes something at the exchange."""
     account.writes_enabled = enabled
-    account.save(update_fields=["writes_enabled"])
+    with transaction.atomic():
+        account.save(update_fields=["writes_enabled"])
+        words = "changes at the exchange allowed" if enabled else "changes at the exchange switched off"
+        _noted(account, words, audit.Action.WRITES)
 
 
 def remove(account: Account) -> None:
@@ -135,17 +153,21 @@ def remove(account: Account) -> None:
             raise BadConnection(
                 "", "A settings change of this connection is under way. Wait until it has ended."
             )
+        if account.spot_orders.filter(state__in=SpotOrder.OPEN_STATES).exists():
+            raise BadConnection("", "A spot order of this connection is under way. Wait until it has ended.")
         OrderRevision.objects.filter(order__account=account).delete()
         TrackingOrder.objects.filter(account=account).delete()
+        _noted(account, "connection and key removed, with everything read through it")
         account.delete()
+        standing.show_or_hide(account.owner_id)
 
 
 def test(account: Account) -> TestResult:
     """Ask the exchange who this key is and what it may do; the account's state follows the answer."""
     try:
-        with talking_to(account, interactive=True, whose=False) as client:
+        with talking_to(account, interactive=True, whose=False, purpose="for a test") as client:
             info = client.account()
-            details = [_try_copy_reading(client)]
+            details = [_try_copy_reading(client), _try_affiliate(account, client)]
     except ExchangeError as error:
         health.failed(account, error)
         return TestResult(False, account.state_reason or error.sentence)
@@ -167,12 +189,24 @@ def test(account: Account) -> TestResult:
     return TestResult(True, "The key works.", account.permissions, [line for line in details if line])
 
 
+def _noted(account: Account, words: str, action: str = audit.Action.KEY_STORED) -> None:
+    audit.note(account.owner, action, account=account, subject=f"{account.label}: {words}")
+
+
 def _try_copy_reading(client) -> str:
     try:
         client.my_traders(page=1, page_size=1)
     except Rejected as error:
         return f"It may not read copy trading: {error.sentence}"
     return "It may read copy trading."
+
+
+def _try_affiliate(account: Account, client) -> str:
+    """Whether the affiliate pages are for this key: learned here, so that nobody has to ask for it."""
+    try:
+        return "It is an affiliate's key." if standing.learn(account, client) else ""
+    except ExchangeError:
+        return ""
 
 
 def _checked(key: str, secret: str, passphrase: str) -> dict[str, str]:

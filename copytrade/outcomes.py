@@ -39,7 +39,9 @@ _CALLED = {
 def read_settings(trader: Trader, *, interactive: bool = True) -> SettingsVersion:
     """Fetch what the exchange holds now and store it. Raises ExchangeError, NoKey, VaultError."""
     try:
-        with talking_to(trader.account, interactive=interactive) as client:
+        with talking_to(
+            trader.account, interactive=interactive, purpose=f"to read the settings of {trader}"
+        ) as client:
             version = versions.read(trader, client)
     except ExchangeError as error:
         health.failed(trader.account, error)

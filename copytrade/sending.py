@@ -105,7 +105,7 @@ def _post(change: SettingsChange) -> None:
     """The one place that writes settings. Everything that is not a clear yes or no is UNKNOWN."""
     trader = change.trader
     try:
-        with talking_to(trader.account, interactive=True) as client:
+        with talking_to(trader.account, interactive=True, purpose=f"to send settings of {trader}") as client:
             client.update_follower_settings(
                 trader_id=trader.trader_id,
                 settings=rules.from_body(change.body),

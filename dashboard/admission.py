@@ -17,7 +17,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from copytrade.models import Invitation, User
+from copytrade import audit
+from copytrade.models import AuditEntry, Invitation, User
 
 log = structlog.get_logger("copydesk")
 
@@ -104,6 +105,7 @@ def settle(admission: str | None, user: User) -> None:
             raise NotAdmitted
         user.is_operator = True
         user.save()
+        audit.note(None, AuditEntry.Action.DESK, subject="The desk's first account was made")
         return
     user.save()
     now = timezone.now()
@@ -112,3 +114,5 @@ def settle(admission: str | None, user: User) -> None:
     ).update(used_by=user, used_at=now)
     if not claimed:
         raise NotAdmitted
+    # Without the name: it goes when the person goes.
+    audit.note(None, AuditEntry.Action.DESK, subject="Somebody signed up with an invitation")

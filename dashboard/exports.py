@@ -56,10 +56,11 @@ def of_rows(
 ) -> FileResponse:
     """A file of rows with one value a column; None is an empty cell, and null in JSON. `form`: a key of FORMATS."""
     lines = csv_lines(columns, rows) if form == "csv" else json_lines(columns, rows)
-    kept = new_file()
+    kept, written = new_file(), 0
     for line in lines:
         kept.write(line.encode())
-    return _sent(request, form, name, kept)
+        written += 1
+    return _sent(request, form, name, kept, written - (form == "csv"))  # the last of CSV's is an empty rest
 
 
 def of_query(
@@ -68,17 +69,15 @@ def of_query(
     """A file of a `values_list` with one field a column, in the query's own order."""
     kept = new_file()
     write = copy_csv if form == "csv" else fetch_json
-    write(kept, columns, *rows.query.sql_with_params())
-    return _sent(request, form, name, kept)
+    return _sent(request, form, name, kept, write(kept, columns, *rows.query.sql_with_params()))
 
 
-def _sent(request: HttpRequest, form: str, name: str, kept: IO[bytes]) -> FileResponse:
-    """The file on its way, written down in the audit log."""
+def _sent(request: HttpRequest, form: str, name: str, kept: IO[bytes], rows: int) -> FileResponse:
+    """The file on its way, written down in the audit log: which, of what, how many rows."""
     asked = request.GET.urlencode()[:500]
-    subject = f"{name} as {FORMAT_NAMES[form]}"
-    audit.note(
-        access.person(request), AuditEntry.Action.EXPORTED, subject=subject, details={"filters": asked}
-    )
+    subject = f"{name} as {FORMAT_NAMES[form]}, {rows:,} row{'' if rows == 1 else 's'}"
+    details = {"filters": asked, "rows": rows}
+    audit.note(access.person(request), AuditEntry.Action.EXPORTED, subject=subject, details=details)
     kept.seek(0)
     file_name = f"copydesk-{slugify(name)[:60]}-{timezone.localdate():%Y-%m-%d}.{form}"
     response = FileResponse(kept, as_attachment=True, filename=file_name)
@@ -91,19 +90,21 @@ def new_file() -> IO[bytes]:
     return SpooledTemporaryFile(max_size=IN_MEMORY)
 
 
-def copy_csv(kept: IO[bytes], columns: Sequence[Column], sql: str, params: Sequence[Any]) -> None:
-    """Write the rows of a statement by COPY, whose quoting is that of csv.writer; lines end with LF."""
+def copy_csv(kept: IO[bytes], columns: Sequence[Column], sql: str, params: Sequence[Any]) -> int:
+    """Write the rows of a statement by COPY, whose quoting is that of csv.writer; lines end with LF. How many."""
     kept.write((BYTE_ORDER_MARK + ",".join(column.name for column in columns) + "\n").encode())
     cells = ", ".join(_CSV_SQL[column.kind].format(f"c{place}") for place, column in enumerate(columns))
     whole = f"COPY (SELECT {cells} FROM ({sql}) r({_names(columns)})) TO STDOUT (FORMAT csv)"  # noqa: S608 (our own names)
     connection.ensure_connection()
-    with connection.connection.cursor() as cursor, cursor.copy(whole, params) as parts:
-        for part in parts:
-            kept.write(part)
+    with connection.connection.cursor() as cursor:
+        with cursor.copy(whole, params) as parts:
+            for part in parts:
+                kept.write(part)
+        return cursor.rowcount
 
 
-def fetch_json(kept: IO[bytes], columns: Sequence[Column], sql: str, params: Sequence[Any]) -> None:
-    """One text a row, from a cursor on the server: COPY would escape JSON's backslashes once more."""
+def fetch_json(kept: IO[bytes], columns: Sequence[Column], sql: str, params: Sequence[Any]) -> int:
+    """One text a row, from a cursor on the server: COPY would escape JSON's backslashes once more. How many."""
     pairs = ", ".join(
         f"'{column.name}', " + _JSON_SQL[column.kind].format(f"c{place}")
         for place, column in enumerate(columns)
@@ -112,8 +113,11 @@ def fetch_json(kept: IO[bytes], columns: Sequence[Column], sql: str, params: Seq
     with transaction.atomic(), connection.connection.cursor(name="export") as cursor:
         cursor.itersize = ROWS_AT_ONCE
         cursor.execute(whole, params)
+        written = 0
         for (line,) in cursor:
             kept.write(line.encode() + b"\n")
+            written += 1
+        return written
 
 
 def csv_lines(columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> Iterator[str]:

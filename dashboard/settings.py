@@ -221,6 +221,7 @@ MFA_TOTP_TOLERANCE = 1
 # Browsers hand passkeys to http://localhost; only there may the origin be without TLS.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
 USERSESSIONS_TRACK_ACTIVITY = True
+USERSESSIONS_ADAPTER = "dashboard.sign_ins.UserSessionsAdapter"
 # Before settings are sent, a proof of who sits here must not be older than this (dashboard/stepup.py).
 SEND_PROOF_SECONDS = env.integer("SEND_PROOF_SECONDS", 600, lowest=30)
 # Who brings this as a bearer token may read /metrics; without one only the signed-in operator may.
@@ -243,6 +244,10 @@ EMAIL_BACKEND = (
     if EMAIL_HOST
     else f"django.core.mail.backends.{'dummy' if PRODUCTION else 'console'}.EmailBackend"
 )
+
+# Hosts of the operator's own network that webhooks may be sent to, by http too: "host:port", comma separated. All
+# other private addresses are refused (copytrade/notices/posting.py).
+WEBHOOK_INSIDE = frozenset(env.names("WEBHOOK_INSIDE", ""))
 
 # --- exchanges -------------------------------------------------------------------------------------------
 # The exchanges a connection may point to. Users choose a key of this table; they can never enter an address.

@@ -22,9 +22,10 @@ from .reading import Reading
 _DONE = """
 WITH handed_back AS (
     UPDATE copytrade_syncjob
-       SET lease_token = NULL, lease_until = NULL, failures = 0, last_success_at = statement_timestamp(),
-           last_error = %(trouble)s, priority = %(priority)s, changes = coalesce(%(changes)s, changes),
-           exposure = coalesce(%(exposure)s, exposure), weight = coalesce(%(weight)s, weight),
+       SET lease_token = NULL, lease_until = NULL, key_uses = key_uses + 1, failures = 0,
+           last_success_at = statement_timestamp(), last_error = %(trouble)s, priority = %(priority)s,
+           changes = coalesce(%(changes)s, changes), exposure = coalesce(%(exposure)s, exposure),
+           weight = coalesce(%(weight)s, weight),
            due_at = CASE WHEN due_at = %(was_due)s THEN due.at ELSE least(due_at, due.at) END
       FROM (SELECT CASE WHEN %(interval)s::interval IS NULL THEN statement_timestamp() ELSE
                    least(greatest(%(was_due)s + %(interval)s::interval,

@@ -16,9 +16,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from copytrade import audit, rollups
-from copytrade.models import Invitation
+from copytrade.models import AuditEntry, Invitation
 from dashboard import access, admission, stepup
 from dashboard.forms.people import InvitationForm, ZoneForm
+
+Action = AuditEntry.Action
 
 
 @require_GET
@@ -67,7 +69,9 @@ def invitations(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         context = {"invitations": _invitations(request), "form": form}
         return render(request, "security/invited.html", context, status=400)
-    token = admission.invite(operator, form.cleaned_data["note"])
+    note = form.cleaned_data["note"]
+    token = admission.invite(operator, note)
+    audit.note(operator, Action.INVITATION, subject=f"Invitation made{f' for {note}' if note else ''}")
     link = request.build_absolute_uri(reverse("join", args=[token]))
     return render(request, "security/invited.html", {"link": link, "note": form.cleaned_data["note"]})
 
@@ -77,7 +81,11 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     """An unused invitation stops working at once."""
     operator = access.operator(request)
     mine = Invitation.objects.filter(invited_by=operator, used_at__isnull=True)
-    get_object_or_404(mine, pk=pk).delete()
+    found = get_object_or_404(mine, pk=pk)
+    audit.note(
+        operator, Action.INVITATION, subject=f"Invitation withdrawn{f': {found.note}' if found.note else ''}"
+    )
+    found.delete()
     messages.success(request, "The invitation is withdrawn. Its link does not work any more.")
     return redirect("security")
 

@@ -77,7 +77,7 @@ def test_a_person_reads_only_what_he_did_himself_newest_first(alice: User, charl
     audit.note(charlie, "send", subject="theirs")
     second = audit.note(alice, "restore", subject="two")
     assert [e.subject for e in audit.entries(alice)] == ["two", "one"]
-    assert list(audit.entries(alice, action="send")) == [first]
+    assert list(audit.entries(alice, audit.Filters("send"))) == [first]
     assert list(audit.entries(alice, before=second.pk)) == [first]
 
 
