@@ -17,25 +17,34 @@ from kombu import Connection
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
-from . import alert_mail, alerts, changes, egress, quarantine, reconcile, retention, rollups
-from .models import SettingsChange
+from . import alerts, audit, changes, egress, erasure, notices, quarantine, reconcile, retention, rollups
+from .affiliate import fetching
+from .models import AffiliateReport, SettingsChange, SpotTicket
 from .scheduling import chores as desk_work
+from .scheduling import own as own_readings
 from .scheduling import planner
 from .scheduling.chores import Work
+from .spot import sending as spot_orders
 from .sync import worker
 
 log = structlog.get_logger(__name__)
 
 # A hint older than this is stale: another tick has sent a newer one.
 HINT_LIVES = 15
+# Workers that may be telling at a time: a slow receiver holds one of them for seconds, and never all.
+TELLERS = 2
 CHORES = {
     "plan": Work(planner.replan, every=15),
+    "own": Work(own_readings.keep_up, every=15),
     "summaries": Work(rollups.summarise_stale, every=5),
     "verify": Work(rollups.verify_some, every=60),
     "reconcile": Work(reconcile.check, every=60),
     "reread": Work(quarantine.retry_all, every=300),
     "watch": Work(alerts.watch, every=15),
-    "mail": Work(alert_mail.deliver, every=60),
+    "notices": Work(lambda: plan_notices(), every=15),
+    "key_uses": Work(audit.count_readings, every=300),
+    "erase": Work(erasure.proceed, every=3),
+    "reports": Work(lambda: hint_reports(), every=10),
     "tidy": Work(retention.tidy, every=6 * 3600),
 }
 
@@ -46,6 +55,8 @@ def tick() -> int:
     sent = 0
     for change_id in changes.take_up():
         sent += hint_change(change_id)
+    for ticket_id in spot_orders.take_up():
+        sent += hint_spot(ticket_id)
     if desk_work.is_due(CHORES):
         sent += _hint(chores)
     processes = current_app.conf.worker_concurrency or 1
@@ -75,6 +86,46 @@ def proceed_with_change(change_id: int) -> str:
     return changes.proceed(change_id)
 
 
+@shared_task(soft_time_limit=100, time_limit=120)
+def proceed_with_spot(ticket_id: int) -> dict[str, int]:
+    """Send the confirmed orders of a ticket, or look up what became of them."""
+    return spot_orders.proceed(ticket_id)
+
+
+@shared_task(soft_time_limit=100, time_limit=120)
+def read_report(report_id: int) -> str:
+    """Read an affiliate report on; what is left then is for the next worker, at once."""
+    outcome = fetching.read(report_id)
+    if outcome == fetching.MORE:
+        hint_report(report_id)
+    return outcome
+
+
+def hint_report(report_id: int) -> bool:
+    """Wake a worker for a report right after it was asked. False when the broker is away: the chore has it."""
+    account = AffiliateReport.objects.filter(pk=report_id).values_list("account", flat=True).first()
+    return _hint(read_report, report_id, queue=f"readings.{egress.of(account or 0)}")
+
+
+def hint_reports() -> int:
+    """Wake workers for the reports that wait, or whose worker died; how many."""
+    return sum(hint_report(report_id) for report_id in fetching.due())
+
+
+@shared_task(soft_time_limit=100, time_limit=120)
+def tell_notices() -> int:
+    """Tell what is to be told, until nothing is or a minute has passed; how many deliveries arrived."""
+    return notices.work()
+
+
+def plan_notices() -> int:
+    """What is to be told by which channel; workers are woken for it. How many channels have something."""
+    waiting = notices.plan()
+    for _ in range(min(waiting, TELLERS)):
+        _hint(tell_notices)
+    return waiting
+
+
 @shared_task(expires=10)
 def wake(account_id: int) -> int:
     """Wake workers now instead of at the next tick."""
@@ -86,6 +137,12 @@ def hint_change(change_id: int, connection: Connection | None = None) -> bool:
     account = SettingsChange.objects.filter(pk=change_id).values_list("trader__account", flat=True).first()
     queue = f"changes.{egress.of(account or 0)}"
     return _hint(proceed_with_change, change_id, queue=queue, connection=connection)
+
+
+def hint_spot(ticket_id: int) -> bool:
+    """Wake a worker for a ticket right after it was confirmed. False when the broker is away: the tick has it."""
+    account = SpotTicket.objects.filter(pk=ticket_id).values_list("account", flat=True).first()
+    return _hint(proceed_with_spot, ticket_id, queue=f"changes.{egress.of(account or 0)}")
 
 
 def hint_account(account_id: int) -> bool:

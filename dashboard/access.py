@@ -22,7 +22,9 @@ from copytrade.models import (
     AlertRule,
     BadRecord,
     ChangeGroup,
+    Channel,
     DataIssue,
+    Delivery,
     SettingsChange,
     SettingsTemplate,
     SyncJob,
@@ -93,6 +95,22 @@ def affiliate_reports(request: HttpRequest) -> QuerySet[AffiliateReport]:
 
 def affiliate_report_read(request: HttpRequest, account: Account, kind: str, pk: int) -> AffiliateReport:
     return get_object_or_404(affiliate_reports(request), pk=pk, account=account, kind=kind)
+
+
+def channels(request: HttpRequest) -> QuerySet[Channel]:
+    return Channel.objects.filter(owner=person(request)).select_related("owner")
+
+
+def deliveries(request: HttpRequest) -> QuerySet[Delivery]:
+    return Delivery.objects.filter(channel__owner=person(request))
+
+
+def channel_read(request: HttpRequest, pk: int) -> Channel:
+    return get_object_or_404(channels(request), pk=pk)
+
+
+def channel_write(request: HttpRequest, pk: int) -> Channel:
+    return channel_read(request, pk)
 
 
 def account_read(request: HttpRequest, pk: int) -> Account:

@@ -23,7 +23,7 @@ from .errors import demo_page, exchange_page
 Answer = Callable[[HttpRequest], HttpResponse]
 
 # What the demo's visitors share they must not change: the sign-in, its second factor and each other's sessions.
-DEMO_CLOSED = ("account_", "mfa_", "usersessions_", "invitation")
+DEMO_CLOSED = ("account_", "mfa_", "usersessions_", "invitation", "channel_", "digest_plan")
 DEMO_OPEN = ("account_logout", "account_login")
 
 # Pages that show a secret that stays the same when they are loaded again: keys of the second factor, invitations.

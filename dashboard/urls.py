@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from .views import (
     activity,
+    affiliate,
     alert_rules,
     alerts,
     audit,
@@ -104,6 +105,14 @@ desk = [
     path("look/", look.look, name="look"),
 ]
 
+affiliates = [
+    path("affiliate/", affiliate.affiliate, name="affiliate"),
+    path("affiliate/<int:pk>/standing/", affiliate.standing, name="affiliate_standing"),
+    path("affiliate/<int:pk>/<slug:kind>/", affiliate.reports, name="affiliate_reports"),
+    path("affiliate/<int:pk>/<slug:kind>/ask/", affiliate.ask, name="affiliate_ask"),
+    path("affiliate/<int:pk>/<slug:kind>/export.<slug:form>", affiliate.export, name="affiliate_export"),
+]
+
 entrance = [
     path("demo/", people.demo, name="demo"),
     path("setup/", people.setup, name="setup"),
@@ -127,7 +136,7 @@ telling = [
     path("alerts/digest/", channels.digest, name="digest_plan"),
 ]
 
-urlpatterns = telling + copying + templates + desk + entrance
+urlpatterns = telling + copying + templates + desk + affiliates + entrance
 
 handler400 = "dashboard.views.failures.bad_request"
 handler403 = "dashboard.views.failures.forbidden"

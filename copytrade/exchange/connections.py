@@ -106,7 +106,7 @@ class _Timed:
     def _new_conn(self) -> socket.socket:
         """A connected socket, to the first address that answers."""
         failed: OSError = OSError("the name has no address")
-        for family, kind, protocol, _, address in resolve(self._dns_host, self.port):
+        for family, kind, protocol, _, address in self.addresses():
             if self.source_address and (":" in self.source_address[0]) != (family == socket.AF_INET6):
                 continue
             sock = socket.socket(family, kind, protocol)
@@ -124,6 +124,10 @@ class _Timed:
             else:
                 return sock
         raise failed
+
+    def addresses(self) -> list[Any]:
+        """Those to try, in this order."""
+        return resolve(self._dns_host, self.port)
 
     def _bind(self, sock: socket.socket) -> None:
         try:
@@ -174,20 +178,20 @@ def resolve(host: str, port: int) -> list[Any]:
     return list(found[0])
 
 
-class _Connection(_Timed, HTTPConnection):
+class PlainConnection(_Timed, HTTPConnection):
     pass
 
 
-class _SecureConnection(_Timed, HTTPSConnection):
+class SecureConnection(_Timed, HTTPSConnection):
     pass
 
 
 class _Pool(HTTPConnectionPool):
-    ConnectionCls = _Connection
+    ConnectionCls = PlainConnection
 
 
 class _SecurePool(HTTPSConnectionPool):
-    ConnectionCls = _SecureConnection
+    ConnectionCls = SecureConnection
 
 
 class Adapter(HTTPAdapter):

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from copytrade import alert_mail, reports
+from copytrade import alerts, reports
 from copytrade.models import Alert, SettingsVersion
 from dashboard import access, charts, watching
 from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR, period
@@ -60,7 +60,7 @@ def _alerts(found: reports.Overview) -> dict[str, Any]:
     alert = next((one for one in found.alerts if one.kind != told), None)
     if alert is None:
         return {}
-    path, words = alert_mail.cure(alert)
+    path, words = alerts.cure(alert)
     return {"newest_alert": {"alert": alert, "cure": path, "cure_words": words}}
 
 
