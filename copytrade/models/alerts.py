@@ -42,7 +42,9 @@ class Alert(models.Model):
         Account, null=True, blank=True, on_delete=models.CASCADE, related_name="alerts"
     )
     trader = models.ForeignKey(Trader, null=True, blank=True, on_delete=models.CASCADE, related_name="alerts")
-    order = models.ForeignKey(TrackingOrder, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    order = models.ForeignKey(
+        TrackingOrder, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
     sentence = models.CharField(max_length=500)
     created_at = models.DateTimeField(default=timezone.now)
     read_at = models.DateTimeField(null=True, blank=True)
