@@ -45,6 +45,10 @@ NAV: tuple[tuple[str, tuple[Place, ...]], ...] = (
         ),
     ),
     (
+        "Account",
+        (Place("affiliate", "Affiliate", ("affiliate",), mark="affiliate_shown"),),
+    ),
+    (
         "Desk",
         (
             Place("connections", "Connections", ("connection",)),
@@ -113,7 +117,9 @@ def desk(request: HttpRequest) -> dict[str, Any]:
     name = (match.url_name or "") if match else ""
     return {
         # A view that knows better than its address says so on the request.
-        "nav": SimpleLazyObject(lambda: navigation(name, getattr(request, "place", ""), request.user)),
+        "nav": SimpleLazyObject(
+            lambda: navigation(name, getattr(request, "place", ""), getattr(request, "user", None))
+        ),
         "look": looks(request),
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),

@@ -26,6 +26,8 @@ from .views import (
     people,
     presets,
     security,
+    spot,
+    spot_tickets,
     timeline,
     trader,
     traders,
@@ -113,6 +115,18 @@ affiliates = [
     path("affiliate/<int:pk>/<slug:kind>/export.<slug:form>", affiliate.export, name="affiliate_export"),
 ]
 
+spot_orders = [
+    path("spot/", spot.spot, name="spot"),
+    path("spot/<int:pk>/", spot.ticket_form, name="spot_account"),
+    path("spot/<int:pk>/batch/", spot.batch, name="spot_batch"),
+    path("spot/<int:pk>/check/", spot.check, name="spot_check"),
+    path("spot/<int:pk>/look-up/", spot.look_up, name="spot_look_up"),
+    path("spot/<int:pk>/tickets/<uuid:key>/", spot_tickets.ticket, name="spot_ticket"),
+    path("spot/<int:pk>/tickets/<uuid:key>/again/", spot_tickets.again, name="spot_again"),
+    path("connections/<int:pk>/spot/", spot_tickets.account_switch, name="connection_spot"),
+    path("security/spot/", spot_tickets.desk_switch, name="spot_policy"),
+]
+
 entrance = [
     path("demo/", people.demo, name="demo"),
     path("setup/", people.setup, name="setup"),
@@ -136,7 +150,7 @@ telling = [
     path("alerts/digest/", channels.digest, name="digest_plan"),
 ]
 
-urlpatterns = telling + copying + templates + desk + affiliates + entrance
+urlpatterns = telling + copying + templates + desk + affiliates + spot_orders + entrance
 
 handler400 = "dashboard.views.failures.bad_request"
 handler403 = "dashboard.views.failures.forbidden"
