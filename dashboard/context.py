@@ -46,7 +46,10 @@ NAV: tuple[tuple[str, tuple[Place, ...]], ...] = (
     ),
     (
         "Account",
-        (Place("affiliate", "Affiliate", ("affiliate",), mark="affiliate_shown"),),
+        (
+            Place("spot", "Spot", ("spot_",)),
+            Place("affiliate", "Affiliate", ("affiliate",), mark="affiliate_shown"),
+        ),
     ),
     (
         "Desk",

@@ -13,6 +13,7 @@ from copytrade import connections as jobs
 from copytrade import egress, reports, tasks
 from copytrade.models import Account
 from copytrade.reports.coverage import coverage
+from copytrade.spot import gates
 from dashboard import access, htmx, watching
 from dashboard.demo import SANDBOX_KEYS
 from dashboard.forms.connections import ConnectionForm, KeyForm
@@ -77,6 +78,7 @@ def connection(request: HttpRequest, pk: int) -> HttpResponse:
         "permissions": describe(account.permissions),
         "egress": egress.shown(egress.of(account.pk)),
         "coverage": coverage(account),
+        "spot_gates": gates.closed(account),
         "stale": {reading.kind for reading in readings if reading.stale},
     }
     return htmx.render(request, "connections/connection.html", context, partial="state")

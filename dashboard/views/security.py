@@ -27,6 +27,7 @@ Action = AuditEntry.Action
 def security(request: HttpRequest) -> HttpResponse:
     person = access.person(request)
     stepup.returned(request)  # back from the proof for the operator's switch
+    policy = audit.policy()
     types = list(Authenticator.objects.filter(user=person).values_list("type", flat=True))
     context = {
         "totp": Authenticator.Type.TOTP in types,
@@ -34,7 +35,8 @@ def security(request: HttpRequest) -> HttpResponse:
         "codes": Authenticator.Type.RECOVERY_CODES in types,
         "sessions": UserSession.objects.filter(user=person).count(),
         "invitations": _invitations(request) if person.is_operator else None,
-        "second_factor_for_sending": audit.policy().second_factor_for_sending,
+        "second_factor_for_sending": policy.second_factor_for_sending,
+        "spot_trading": policy.spot_trading,
         "proof_minutes": settings.SEND_PROOF_SECONDS // 60,
         "waiting": "" if stepup.waiting(request) == request.get_full_path() else stepup.waiting(request),
         "form": InvitationForm(),
