@@ -26,7 +26,7 @@ JOINED = {
     "css/joined/desk.css": (
         "css/tokens.css", "css/base.css", "css/frame.css", "css/parts.css", "css/what.css", "css/forms.css",
         "vendor/uplot/uPlot.min.css", "css/pages.css", "css/trader.css", "css/summaries.css", "css/activity.css",
-        "css/alerts.css", "css/desk-around.css", "css/affiliate.css",
+        "css/alerts.css", "css/desk-around.css", "css/affiliate.css", "css/own.css",
     ),
     "css/joined/settings.css": (
         "css/settings.css", "css/settings-rows.css", "css/changes.css", "css/presets.css", "css/spot.css",

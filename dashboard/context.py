@@ -47,6 +47,10 @@ NAV: tuple[tuple[str, tuple[Place, ...]], ...] = (
     (
         "Account",
         (
+            Place("my_account", "Account", ("exchange_account",)),
+            Place("my_bills", "Spot bills", ("bills",)),
+            Place("my_funding_bills", "Funding bills"),
+            Place("my_lead", "Lead trader", ("lead",)),
             Place("spot", "Spot", ("spot_",)),
             Place("affiliate", "Affiliate", ("affiliate",), mark="affiliate_shown"),
         ),

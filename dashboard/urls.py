@@ -3,11 +3,13 @@
 from django.urls import include, path
 
 from .views import (
+    account,
     activity,
     affiliate,
     alert_rules,
     alerts,
     audit,
+    bills,
     changes,
     channels,
     compare,
@@ -18,6 +20,7 @@ from .views import (
     first_reading,
     history,
     issues,
+    lead,
     leaving,
     look,
     metrics,
@@ -107,6 +110,24 @@ desk = [
     path("look/", look.look, name="look"),
 ]
 
+own = [
+    path("account/", account.first, name="my_account"),
+    path("account/bills/", account.first, {"to": "bills"}, name="my_bills"),
+    path(
+        "account/funding-bills/",
+        account.first,
+        {"to": "bills", "query": "?wallet=funding"},
+        name="my_funding_bills",
+    ),
+    path("account/<int:pk>/", account.account, name="exchange_account"),
+    path("account/<int:pk>/balances/export.<slug:form>", account.export, name="balances_export"),
+    path("account/<int:pk>/bills/", bills.bills, name="bills"),
+    path("account/<int:pk>/bills/export.<slug:form>", bills.export, name="bills_export"),
+    path("lead/", account.first, {"to": "lead"}, name="my_lead"),
+    path("lead/<int:pk>/", lead.lead, name="lead"),
+    path("lead/<int:pk>/export.<slug:form>", lead.export, name="lead_export"),
+]
+
 affiliates = [
     path("affiliate/", affiliate.affiliate, name="affiliate"),
     path("affiliate/<int:pk>/standing/", affiliate.standing, name="affiliate_standing"),
@@ -150,7 +171,7 @@ telling = [
     path("alerts/digest/", channels.digest, name="digest_plan"),
 ]
 
-urlpatterns = telling + copying + templates + desk + affiliates + spot_orders + entrance
+urlpatterns = telling + copying + templates + desk + own + affiliates + spot_orders + entrance
 
 handler400 = "dashboard.views.failures.bad_request"
 handler403 = "dashboard.views.failures.forbidden"
