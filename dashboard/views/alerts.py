@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -46,7 +45,6 @@ def alerts(request: HttpRequest) -> HttpResponse:
         "kinds": Alert.Kind.choices,
         "accounts": accounts,
         "traders": list(access.traders(request).order_by("-copied", "name", "pk")),
-        "mailed_to": person.email if settings.EMAIL_HOST and not person.is_demo else "",
     }
     return render(request, "alerts/alerts.html", context)
 

@@ -19,6 +19,7 @@ FIXED = {
     "Connections": "/connections/",
     "Add a connection": "/connections/add/",
     "Alerts": "/alerts/",
+    "Alert rules": "/alerts/rules/",
     "Activity": "/activity/",
     "Data issues": "/issues/?state=all",
     "Security": "/security/",

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from copytrade.alerts import cure
 from copytrade.models import Account, Alert, SyncJob, Trader, User
 
 pytestmark = pytest.mark.django_db
@@ -161,18 +162,87 @@ def test_ten_alerts_cost_as_many_queries_as_twenty(client: Client, account: Acco
     assert queries(range(10)) == queries(range(10, 20))
 
 
-@pytest.mark.parametrize(
-    ("host", "email", "demo", "words"),
-    [
-        ("mail.test", "alice@example.com", False, "mailed to alice@example.com"),
-        ("", "alice@example.com", False, "no mail server"),
-        ("mail.test", "", False, "You have no e-mail address here"),
-        ("mail.test", "alice@example.com", True, "The demo sends no mail"),
-    ],
-)
-def test_the_page_says_whether_alerts_are_mailed(
-    client: Client, settings: object, host: str, email: str, demo: bool, words: str
+def test_the_page_says_how_alerts_reach_a_person(client: Client, alice: User, settings: object) -> None:
+    settings.EMAIL_HOST = ""
+    assert "It stands here only" in page(client)
+    settings.EMAIL_HOST = "mail.test"
+    assert "What is on reaches you by" in page(client)
+    User.objects.update(is_demo=True)
+    assert "The demo tells nobody outside." in page(client)
+
+
+# --- folded ones, filters --------------------------------------------------------------------------------
+def folded(account: Account, n: int = 11) -> Alert:
+    head = tell(account, 0, sentence="11 copies closed within 10 minutes.", kind="closed", times=n)
+    for number in range(11, n + 11):
+        tell(account, number, kind="closed", folded_into=head)
+    return head
+
+
+def test_a_storm_is_one_line_with_its_list_one_press_away(client: Client, account: Account) -> None:
+    head = folded(account)
+    html = page(client)
+    assert html.count("alert-head") == 1 and f'href="/alerts/{head.pk}/">Show the 11' in html
+    html = page(client, f"/alerts/{head.pk}/")
+    assert html.count("alert-head") == 11 and "reason 21" in html and "Mark as read" in html
+
+
+def test_one_alert_has_a_page_that_says_when_and_how_it_was_told(client: Client, account: Account) -> None:
+    later = timezone.now() + timedelta(hours=3)
+    assert "To be told from" in page(client, f"/alerts/{tell(account, 1, loud_at=later).pk}/")
+    assert "Silent" in page(client, f"/alerts/{tell(account, 2, silent=True).pk}/")
+    head = folded(account, 3)
+    assert "Told as one of many" in page(client, f"/alerts/{head.folded.first().pk}/")
+
+
+def test_reading_a_storm_reads_all_of_it(client: Client, account: Account) -> None:
+    head = folded(account)
+    client.post(reverse("alert_read", args=[head.pk]))
+    assert not Alert.objects.filter(read_at=None).exists()
+
+
+def test_the_inbox_can_be_narrowed_to_a_trader_a_connection_and_a_state(
+    client: Client, account: Account, alice: User
 ) -> None:
-    settings.EMAIL_HOST = host
-    User.objects.filter(username="alice").update(email=email, is_demo=demo)
-    assert words in page(client)
+    other = Account.objects.create(owner=alice, label="Other", venue="sandbox")
+    mine = Trader.objects.create(account=account, trader_id=1, name="Mine")
+    tell(account, 1, trader=mine, kind="quiet")
+    tell(other, 2)
+    tell(other, 3, read_at=timezone.now())
+    tell(other, 4, resolved_at=timezone.now())
+    for query, shown in (
+        (f"?trader={mine.pk}", {1}), (f"?account={other.pk}", {2}), ("?show=read", {3}), ("?show=healed", {4}),
+        ("?show=all", {1, 2, 3, 4}), (f"?show=all&account={other.pk}", {2, 3, 4}), ("?trader=x&account=-1", {1, 2}),
+        (f"?trader={10**17}", set()), (f"?trader={10**19}", {1, 2}),
+    ):  # fmt: skip
+        html = page(client, INBOX + query)
+        assert {n for n in (1, 2, 3, 4) if f"reason {n}" in html} == shown, query
+
+
+def test_a_storm_is_found_by_each_trader_in_it(client: Client, account: Account) -> None:
+    mine = Trader.objects.create(account=account, trader_id=1, name="Mine")
+    head = folded(account)
+    head.folded.filter(pk=head.folded.first().pk).update(trader=mine)
+    assert "11 copies closed" in page(client, f"{INBOX}?trader={mine.pk}")
+    assert page(client, f"{INBOX}?account={account.pk}").count("11 copies closed within 10 minutes.</p>") == 1
+
+
+def test_every_kind_leads_somewhere_with_and_without_its_rows(
+    client: Client, account: Account, alice: User
+) -> None:
+    trader = Trader.objects.create(account=account, trader_id=1, name="Mine")
+    for n, kind in enumerate(Alert.Kind):
+        tell(account, 2 * n, kind=kind, trader=trader)
+        Alert.objects.create(owner=alice, kind=kind, key=f"bare:{kind}", sentence=f"Bare {kind}.")
+    html = page(client, f"{INBOX}?show=all")
+    assert html.count("alert-head") == 2 * len(Alert.Kind)
+    for alert in Alert.objects.all():
+        assert client.get(cure(alert)[0]).status_code == 200, alert.kind
+
+
+def test_anothers_alert_has_no_page(
+    account: Account, charlie: User, client_of: Callable[[User], Client]
+) -> None:
+    alert = tell(account)
+    assert client_of(charlie).get(f"/alerts/{alert.pk}/").status_code == 404
+    assert Client().get(f"/alerts/{alert.pk}/").status_code == 302
