@@ -1,4 +1,4 @@
-"""Programs that receive: a server on this machine, plain or with TLS, that keeps what it was sent and answers as told."""
+"""A program that receives: a server on this machine, plain or with TLS, that keeps what it was sent."""
 
 from __future__ import annotations
 

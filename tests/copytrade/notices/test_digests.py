@@ -1,0 +1,165 @@
+"""The digest: due once at its hour by the person's clock, and its figures are those of Overview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.core import mail
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from copytrade import notices, reports, rollups
+from copytrade.models import (
+    Account,
+    Alert,
+    Channel,
+    Delivery,
+    Digest,
+    DigestPlan,
+    SettingsVersion,
+    Trader,
+    User,
+)
+from copytrade.notices import channels, digests
+from tests.support.ledger_rows import closed_copy, open_copy
+
+pytestmark = pytest.mark.django_db
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.fixture(autouse=True)
+def server(settings: object) -> None:
+    settings.EMAIL_HOST, settings.SITE_URL = "mail.test", "https://desk.example.com"  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def daily(alice: User) -> DigestPlan:
+    return wanted(alice, "daily", 8)
+
+
+def wanted(owner: User, rhythm: str, hour: int, weekday: int = 0, zone: str = "Europe/Berlin") -> DigestPlan:
+    """A plan that has been there for years."""
+    User.objects.filter(pk=owner.pk).update(zone=zone)
+    plan = digests.set_plan(owner, rhythm, hour, weekday)
+    DigestPlan.objects.update(since=datetime(2020, 1, 1, tzinfo=UTC))
+    channels.of(owner)
+    Channel.objects.update(since=datetime(2020, 1, 1, tzinfo=UTC))
+    return plan
+
+
+def berlin(*parts: int) -> datetime:
+    return datetime(*parts, tzinfo=BERLIN).astimezone(UTC)  # type: ignore[misc]
+
+
+def days() -> list[tuple[date, date]]:
+    return list(Digest.objects.order_by("pk").values_list("first_day", "last_day"))
+
+
+# --- when ------------------------------------------------------------------------------------------------
+def test_it_is_due_once_at_its_hour_and_tells_of_the_day_before(daily: DigestPlan) -> None:
+    assert digests.plan(berlin(2026, 11, 20, 7, 59)) == 0 or days() == [(date(2026, 11, 18),) * 2]
+    Digest.objects.all().delete()
+    assert [digests.plan(berlin(2026, 11, 20, 8, m)) for m in (0, 1, 30)] == [1, 0, 0]
+    assert days() == [(date(2026, 11, 19), date(2026, 11, 19))]
+    assert Delivery.objects.get().words == "Digest of 19 Nov 2026"
+
+
+def test_before_its_hour_nothing_of_the_day_is_told(daily: DigestPlan) -> None:
+    DigestPlan.objects.update(since=berlin(2026, 11, 19, 12))
+    assert digests.plan(berlin(2026, 11, 20, 7, 59)) == 0
+    assert digests.plan(berlin(2026, 11, 20, 8)) == 1
+
+
+@pytest.mark.parametrize(("late", "made"), [(timedelta(hours=19), 1), (timedelta(hours=21), 0)])
+def test_a_desk_that_stood_still_makes_up_for_a_day_within_it(
+    daily: DigestPlan, late: timedelta, made: int
+) -> None:
+    assert digests.plan(berlin(2026, 11, 20, 8) + late) == made
+
+
+def test_an_hour_that_struck_before_it_was_wanted_is_not_made_up_for(daily: DigestPlan) -> None:
+    DigestPlan.objects.update(since=berlin(2026, 11, 20, 8, 30))
+    assert digests.plan(berlin(2026, 11, 20, 9)) == 0
+    assert digests.plan(berlin(2026, 11, 21, 9)) == 1
+
+
+def test_once_a_week_tells_of_seven_whole_days(alice: User) -> None:
+    wanted(alice, "weekly", 7, weekday=0)
+    assert digests.plan(berlin(2026, 11, 23, 7)) == 1, "a Monday"
+    assert days() == [(date(2026, 11, 16), date(2026, 11, 22))]
+    assert [digests.plan(berlin(2026, 11, day, 12)) for day in (24, 25, 26, 28)] == [0, 0, 0, 0]
+    assert Delivery.objects.get().words == "Digest of 16 Nov to 22 Nov 2026"
+
+
+def test_an_hour_that_summer_time_leaves_out_strikes_when_the_clock_jumps(alice: User) -> None:
+    plan = wanted(alice, "daily", 2)
+    assert digests.struck(plan, BERLIN, datetime(2026, 3, 29, 0, 59, tzinfo=UTC)).date() == date(2026, 3, 28)
+    assert digests.struck(plan, BERLIN, datetime(2026, 3, 29, 1, 0, tzinfo=UTC)) == datetime(
+        2026, 3, 29, 1, tzinfo=UTC
+    )
+    moments = [datetime(2026, 3, 29, 0, tzinfo=UTC) + timedelta(minutes=10) * n for n in range(24 * 6)]
+    DigestPlan.objects.update(since=moments[0])
+    assert sum(digests.plan(moment) for moment in moments) == 1
+    assert days() == [(date(2026, 3, 28),) * 2]
+
+
+def test_an_hour_that_comes_twice_is_told_once(alice: User) -> None:
+    wanted(alice, "daily", 2)
+    moments = [datetime(2026, 10, 24, 22, tzinfo=UTC) + timedelta(minutes=10) * n for n in range(24 * 6)]
+    DigestPlan.objects.update(since=moments[0])
+    told = [moment for moment in moments if digests.plan(moment)]
+    assert told == [datetime(2026, 10, 25, 0, tzinfo=UTC)], "02:00 of summer time"
+
+
+def test_the_hour_stays_the_same_by_the_clock_over_a_year(alice: User) -> None:
+    plan = wanted(alice, "daily", 8)
+    for n in range(0, 366, 5):
+        now = datetime(2026, 1, 1, 23, tzinfo=UTC) + timedelta(days=n)
+        assert digests.struck(plan, BERLIN, now).astimezone(BERLIN).hour == 8
+
+
+@pytest.mark.parametrize("case", ["off", "paused", "no address", "demo", "inactive", "no server", "no plan"])
+def test_who_wants_none_or_cannot_have_it_gets_none(
+    case: str, alice: User, daily: DigestPlan, settings: object
+) -> None:
+    if case == "off":
+        DigestPlan.objects.update(rhythm="off")
+    elif case == "paused":
+        Channel.objects.update(enabled=False)
+    elif case == "no server":
+        settings.EMAIL_HOST = ""  # type: ignore[attr-defined]
+    elif case == "no plan":
+        DigestPlan.objects.all().delete()
+    else:
+        User.objects.update(
+            **{"no address": {"email": ""}, "demo": {"is_demo": True}, "inactive": {"is_active": False}}[case]
+        )
+    assert digests.plan(berlin(2026, 11, 20, 8)) == 0
+
+
+@pytest.mark.parametrize("wrong", [("monthly", 8, 0), ("daily", 24, 0), ("daily", -1, 0), ("weekly", 8, 7)])
+def test_a_rhythm_that_no_clock_has_is_refused(alice: User, wrong: tuple) -> None:
+    with pytest.raises(ValueError):
+        digests.set_plan(alice, *wrong)
+
+
+@pytest.mark.parametrize(
+    ("rhythm", "words"),
+    [
+        ("off", "No digest is mailed."),
+        ("daily", "on 21 Nov 2026 at 08:00."),
+        ("weekly", "on 23 Nov 2026 at 08:00."),
+    ],
+)
+def test_when_the_next_one_comes_is_said(alice: User, rhythm: str, words: str) -> None:
+    wanted(alice, rhythm, 8)
+    plan = digests.plan_of(User.objects.get())
+    assert digests.next_in_words(plan, berlin(2026, 11, 20, 9)).endswith(words)
+
+
+# --- what ------------------------------------------------------------------------------------------------
