@@ -1,22 +1,18 @@
-"""Alerts: each occasion once, over when it has healed; and the letters about them."""
+"""Alerts of connections and settings: each occasion once, over when it has healed; and the inbox."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from datetime import datetime, timedelta
-from smtplib import SMTPServerDisconnected
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.core import mail
-from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from copytrade import alert_mail, alerts, connections, retention, tasks
+from copytrade import alerts, connections, retention
 from copytrade.alerts.kinds import KINDS
-from copytrade.models import Account, Alert, SettingsVersion, SyncJob, Trader, User
+from copytrade.models import Account, Alert, AlertRule, SettingsVersion, SyncJob, TrackingOrder, Trader, User
 from copytrade.sync import run
 from tests.support.sandbox_process import Sandbox
 
@@ -247,44 +243,6 @@ def test_old_alerts_are_tidied_away(alice: User) -> None:
     assert not Alert.objects.exists()
 
 
-# --- letters ---------------------------------------------------------------------------------------------
-@pytest.fixture
-def post(settings: object) -> Callable[[], list]:
-    """A desk with a mail server; post() is what arrived."""
-    settings.EMAIL_HOST, settings.SITE_URL = "mail.test", "https://desk.example.com"
-    return lambda: mail.outbox
-
-
-class ServerAway(BaseEmailBackend):
-    def send_messages(self, messages: object) -> int:
-        raise SMTPServerDisconnected("The server went away.")
-
-
-def test_a_letter_says_what_happened_and_links_to_the_cure(alice: User, post: Callable[[], list]) -> None:
-    account = desk(alice, state="refused", state_reason="The passphrase is wrong.")
-    assert tasks.CHORES["watch"].do() == 1
-    assert tasks.CHORES["mail"].do() == 1
-    (letter,) = post()
-    assert letter.to == ["alice@example.com"] and letter.subject == "Copydesk: key refused"
-    assert "Desk: The passphrase is wrong." in letter.body
-    assert f"Test or replace the key: https://desk.example.com/connections/{account.pk}/" in letter.body
-    assert "https://desk.example.com/alerts/" in letter.body
-
-
-def test_each_alert_is_in_one_letter_and_all_that_is_new_in_the_same(
-    alice: User, charlie: User, post: Callable[[], list]
-) -> None:
-    silent_since(desk(alice), 30)
-    desk(alice, label="Second", state="refused", state_reason="No.")
-    desk(charlie, state="refused", state_reason="No.")
-    alerts.watch()
-    assert [alert_mail.deliver(), alert_mail.deliver()] == [3, 0]
-    assert sorted((m.to[0], m.subject) for m in post()) == [
-        ("alice@example.com", "Copydesk: 2 things to look at"),
-        ("charlie@example.com", "Copydesk: key refused"),
-    ]
-
-
 def test_every_kind_has_a_page_that_cures_it(trader: Trader) -> None:
     version(trader, "outside", changed(trader.versions.get().answer, traceValue="77"), timezone.now())
     alerts.watch()
@@ -292,60 +250,34 @@ def test_every_kind_has_a_page_that_cures_it(trader: Trader) -> None:
     assert set(alerts.CURES) == set(Alert.Kind) == set(KINDS)
 
 
-def test_a_mail_server_that_is_away_is_tried_again_and_stops_nobody_else(
-    alice: User, post: Callable[[], list], settings: object
+# --- against the sandbox exchange ------------------------------------------------------------------------
+def test_ninety_days_read_for_the_first_time_raise_no_alert_and_what_closes_then_one_each(
+    old_account: Account, sandbox: Sandbox
 ) -> None:
-    desk(alice, state="refused", state_reason="No.")
-    alerts.watch()
-    usual = settings.EMAIL_BACKEND
-    settings.EMAIL_BACKEND = f"{__name__}.ServerAway"
-    assert alert_mail.deliver() == 0 and one().mailed_at is None
-    settings.EMAIL_BACKEND = usual
-    assert alert_mail.deliver() == 1 and one().mailed_at is not None
-    assert len(post()) == 1
+    owner = old_account.owner
+    for kind in ("opened", "closed"):
+        AlertRule.objects.create(owner=owner, kind=kind, mode="silent", since=moment(sandbox, days=-100))
+    Account.objects.update(created_at=moment(sandbox))
+    run.sync_account(old_account.pk)
+    while old_account.jobs.get(kind="history").cursor.get("back"):
+        run.sync_account(old_account.pk, ["history"])
+    before = TrackingOrder.objects.filter(closed=True).count()
+    assert before > 100 and TrackingOrder.objects.filter(closed=False).exists()
+    alerts.watch(moment(sandbox))
+    assert not Alert.objects.filter(kind__in=["opened", "closed", "loss"]).exists()
+    known = len(sandbox.truth()["closed"])
+    for _ in range(120):
+        sandbox.advance(seconds=3600)
+        if len(sandbox.truth()["closed"]) > known:
+            break
+    run.sync_account(old_account.pk, ["open", "history"])
+    alerts.watch(moment(sandbox))
+    closed = TrackingOrder.objects.filter(closed=True).count() - before
+    told = Alert.objects.filter(kind__in=["closed", "loss"], times=1)
+    assert closed > 0 and told.count() == closed
+    assert alerts.watch(moment(sandbox)) == 0
 
 
-def test_without_a_mail_server_nothing_is_sent_and_nothing_is_marked(alice: User, settings: object) -> None:
-    settings.EMAIL_HOST = ""
-    desk(alice, state="refused", state_reason="No.")
-    alerts.watch()
-    assert alert_mail.deliver() == 0 and one().mailed_at is None and mail.outbox == []
-
-
-@pytest.mark.parametrize("case", ["read", "healed", "old", "no address", "demo", "inactive"])
-def test_what_need_not_be_told_is_not_mailed(case: str, alice: User, post: Callable[[], list]) -> None:
-    desk(alice, state="refused", state_reason="No.")
-    alerts.watch()
-    now = timezone.now()
-    if case == "read":
-        alerts.mark_read(Alert.objects.all())
-    elif case == "healed":
-        Alert.objects.update(resolved_at=now)
-    elif case == "old":
-        Alert.objects.update(created_at=now - timedelta(days=2))
-    else:
-        User.objects.update(
-            **{"no address": {"email": ""}, "demo": {"is_demo": True}, "inactive": {"is_active": False}}[case]
-        )
-    assert alert_mail.deliver() == 0 and post() == []
-
-
-@pytest.mark.django_db(transaction=True)
-def test_five_postmen_at_once_bring_one_letter(alice: User, post: Callable[[], list]) -> None:
-    desk(alice, state="refused", state_reason="No.")
-    alerts.watch()
-    gate, sent = threading.Barrier(5), []
-
-    def carry() -> None:
-        gate.wait()
-        try:
-            sent.append(alert_mail.deliver())
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=carry) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(sent) == [0, 0, 0, 0, 1] and len(post()) == 1
+def moment(sandbox: Sandbox, days: int = 0) -> datetime:
+    """Now, by the exchange's clock, which a test has put forward."""
+    return datetime.fromtimestamp(sandbox.clock()["serverTime"] / 1000, tz=UTC) + timedelta(days=days)
