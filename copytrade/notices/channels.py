@@ -31,8 +31,7 @@ class BadChannel(Exception):
 
 
 def of(owner: User) -> list[Channel]:
-    """A person's channels, the oldest first; that of mail is made where it is missing."""
-    ensure_mail(timezone.now(), owner)
+    """A person's channels, the oldest first. That of mail is made by the planner (`ensure_mail`), not by a look."""
     return list(Channel.objects.filter(owner=owner))
 
 

@@ -203,4 +203,4 @@ def _parts(owner: User, digest: Digest) -> list[Part]:
 
 
 def _changed(version: SettingsVersion) -> str:
-    return f"{version.trader}: copy settings changed, {version.get_author_display()}"
+    return f"{version.trader}: copy settings {version.get_author_display()}"

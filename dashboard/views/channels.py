@@ -148,6 +148,7 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
 def digest(request: HttpRequest) -> HttpResponse:
     """When the digest comes, and whether alerts come by mail one by one."""
     person = access.person(request)
+    jobs.ensure_mail(timezone.now(), person)
     found = jobs.of(person)
     form = DigestForm(person, found, request.POST)
     if not form.is_valid():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -15,7 +14,6 @@ from django.utils import timezone
 
 from copytrade import notices, reports, rollups
 from copytrade.models import (
-    Account,
     Alert,
     Channel,
     Delivery,
@@ -26,7 +24,7 @@ from copytrade.models import (
     User,
 )
 from copytrade.notices import channels, digests
-from tests.support.ledger_rows import closed_copy, open_copy
+from tests.support.ledger_rows import account_of, closed_copy, open_copy, trader_of, version_of
 
 pytestmark = pytest.mark.django_db
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -47,7 +45,7 @@ def wanted(owner: User, rhythm: str, hour: int, weekday: int = 0, zone: str = "E
     User.objects.filter(pk=owner.pk).update(zone=zone)
     plan = digests.set_plan(owner, rhythm, hour, weekday)
     DigestPlan.objects.update(since=datetime(2020, 1, 1, tzinfo=UTC))
-    channels.of(owner)
+    channels.ensure_mail(timezone.now(), owner)
     Channel.objects.update(since=datetime(2020, 1, 1, tzinfo=UTC))
     return plan
 
@@ -163,3 +161,145 @@ def test_when_the_next_one_comes_is_said(alice: User, rhythm: str, words: str) -
 
 
 # --- what ------------------------------------------------------------------------------------------------
+@pytest.fixture
+def world(alice: User) -> list[Trader]:
+    """Two accounts, three traders; copies closed yesterday, today and long ago; two open."""
+    first, second = account_of(alice, "Main"), account_of(alice, "Second")
+    traders = [
+        trader_of(first, 0, "Northwind Steady"),
+        trader_of(first, 1, "Blue Harbour"),
+        trader_of(second, 2, "Kestrel"),
+    ]
+    for number, (trader, net, ago) in enumerate(
+        [
+            (0, "5.25", 1),
+            (0, "-1.5", 1),
+            (1, "-7.125", 1),
+            (2, "2", 1),
+            (2, "100", 0),
+            (1, "-40", 5),
+            (0, "9", 12),
+        ]
+    ):
+        closed_copy(traders[trader], number, net, ago)
+    for number in (50, 51):
+        open_copy(traders[0], number)
+    return traders
+
+
+def digest_of(owner: User, rhythm: str = "daily") -> Digest:
+    yesterday = timezone.now().astimezone(rollups.zone_of(owner)).date() - timedelta(days=1)
+    length = 1 if rhythm == "daily" else 7
+    return Digest.objects.create(
+        owner=owner, rhythm=rhythm, first_day=yesterday - timedelta(days=length - 1), last_day=yesterday
+    )
+
+
+@pytest.mark.parametrize(("rhythm", "net", "n"), [("daily", "-1.375", 4), ("weekly", "-41.375", 5)])
+def test_its_net_result_is_that_of_overview_on_these_days(
+    alice: User, world: list[Trader], rhythm: str, net: str, n: int
+) -> None:
+    digest = digest_of(alice, rhythm)
+    found, overview = digests.content(digest), reports.overview(alice)
+    assert (found.total.net, found.total.n) == (Decimal(net), n)
+    shown = [one for day, one in overview.daily if digest.first_day <= day <= digest.last_day]
+    assert found.total.net == sum(shown)
+    assert (
+        (found.open.n, found.open.margin) == (overview.open.totals.n, overview.open.totals.margin) == (2, 80)
+    )
+
+
+def test_accounts_and_traders_add_up_the_best_first(alice: User, world: list[Trader]) -> None:
+    main, second = digests.content(digest_of(alice)).parts
+    assert [(line.name, line.net, line.n) for line in main.traders] == [
+        ("Northwind Steady", Decimal("3.75"), 2),
+        ("Blue Harbour", Decimal("-7.125"), 1),
+    ]
+    assert (main.account.name, main.account.net) == ("Main", Decimal("-3.375"))
+    assert (second.account.net, [line.name for line in second.traders]) == (Decimal(2), ["Kestrel"])
+
+
+def test_days_are_those_of_the_persons_clock(alice: User) -> None:
+    User.objects.update(zone="Pacific/Kiritimati")
+    alice.refresh_from_db()
+    trader = trader_of(account_of(alice))
+    zone = rollups.zone_of(alice)
+    yesterday = timezone.now().astimezone(zone).replace(hour=0, minute=30) - timedelta(days=1)
+    closed_copy(trader, 1, "3", (timezone.now() - yesterday) / timedelta(days=1))
+    assert digests.content(digest_of(alice)).total.net == Decimal(3)
+
+
+def test_alerts_and_changed_settings_of_these_days_are_listed(alice: User, world: list[Trader]) -> None:
+    noon = timezone.now() - timedelta(days=1)
+    for n in range(25):
+        Alert.objects.create(owner=alice, kind="closed", key=str(n), sentence=f"Alert {n}.", created_at=noon)
+    Alert.objects.create(
+        owner=alice, kind="closed", key="old", sentence="Old.", created_at=noon - timedelta(days=9)
+    )
+    version = version_of(world[0])
+    SettingsVersion.objects.filter(pk=version.pk).update(author="outside", first_seen_at=noon)
+    found = digests.content(digest_of(alice))
+    assert (len(found.alerts), found.n_alerts) == (digests.MOST, 25)
+    assert [words for _, words in found.changes] == [
+        "Northwind Steady: copy settings changed outside the desk"
+    ]
+
+
+def test_nothing_of_a_stranger_is_in_it(alice: User, charlie: User, world: list[Trader]) -> None:
+    found = digests.content(digest_of(charlie))
+    assert (found.total.n, found.parts, found.open.n, found.n_alerts) == (0, [], 0, 0)
+
+
+def test_the_letter_has_the_figures_as_text_and_as_html(alice: User, world: list[Trader]) -> None:
+    wanted(alice, "daily", 0, zone="UTC")
+    notices.plan()
+    assert notices.work() == 1
+    assert notices.plan() == 0 and notices.work() == 0
+    (letter,) = mail.outbox
+    assert letter.to == ["alice@example.com"]
+    yesterday = timezone.now().date() - timedelta(days=1)
+    assert letter.subject == f"Copydesk: −1.38 USDT on {yesterday.day} {yesterday:%b %Y}"
+    for body in (letter.body, str(letter.alternatives[0][0])):
+        for words in (
+            "Main",
+            "−3.38 USDT",
+            "Northwind Steady",
+            "+3.75 USDT",
+            "Blue Harbour",
+            "Kestrel",
+            "80.00 USDT",
+            "2 copies",
+        ):
+            assert words in body, words
+
+
+def test_a_name_from_the_exchange_is_text_in_it(alice: User) -> None:
+    trader = trader_of(account_of(alice), name="<script>alert(1)</script>")
+    closed_copy(trader, 1)
+    wanted(alice, "daily", 0, zone="UTC")
+    notices.plan()
+    notices.work()
+    html = str(mail.outbox[0].alternatives[0][0])
+    assert "<script>" not in html and "&lt;script&gt;" in html
+
+
+def test_a_person_without_an_account_gets_a_digest_that_says_so(alice: User) -> None:
+    wanted(alice, "weekly", 0, weekday=timezone.now().weekday(), zone="UTC")
+    notices.plan()
+    notices.work()
+    assert "No exchange account is connected" in mail.outbox[0].body
+
+
+def test_ten_traders_cost_as_many_queries_as_thirty(alice: User) -> None:
+    account = account_of(alice)
+
+    def queries(numbers: range) -> int:
+        for number in numbers:
+            closed_copy(trader_of(account, number, f"Trader {number}"), number)
+        Digest.objects.all().delete()
+        digest = digest_of(alice)
+        with CaptureQueriesContext(connection) as captured:
+            digests.content(digest)
+        return len(captured)
+
+    assert queries(range(10)) == queries(range(10, 30)) <= 12
