@@ -15,7 +15,7 @@ from copytrade.statistics.exact import EXACT
 from .plots import BOX, Plot, Shape, Tick, amount, round_ticks, time_ticks
 
 MOST_COINS = 4  # pictures; every coin is in the totals
-MOST_USERS = 10
+MOST_USERS = 7
 DAYS, WEEKS = 100, 400  # up to so many days a bar is a day, a week; above, a month
 ROOM = 1.06  # above the tallest bar
 
@@ -42,11 +42,11 @@ class Chart:
 
 
 def charts(report: AffiliateReport) -> list[Chart]:
-    """One per coin, that with the most days first. A day outside of what was asked is in the totals and no picture."""
+    """One per coin, that with the most rows first. A day outside of what was asked is in the totals and no picture."""
     span, users = totals.span_of(report), totals.by_user(report)
     if span is None:
         return []
-    days = sorted(totals.by_day(report).items(), key=lambda one: (-len(one[1]), one[0] or ""))
+    days = list(totals.by_day(report).items())
     return [_chart(coin, found, users.get(coin, []), span) for coin, found in days[:MOST_COINS]]
 
 

@@ -53,6 +53,7 @@ class Kind:
     windowed: bool = True
     sums: bool = False
     usual_days: int | None = None  # what the form offers at first; None: the exchange's own dates
+    sort: str = ""  # how a page is sorted until somebody chooses; "-" is the largest or newest first
     notes: tuple[str, ...] = ()
 
     def column(self, name: str) -> Column | None:
@@ -83,7 +84,7 @@ COMMISSIONS = Kind(
         Column("rate", "Rate", "rate", "n3", wide=True), Column("source_type", "Source", "source", wide=True),
         _amount(4, "taker_amount", "Taker volume", wide=True), _amount(5, "maker_amount", "Maker volume", wide=True),
     ),
-    ("since", "until", "product_type", "coin", "uid"), groups=("coin", "product"), usual_days=7,
+    ("since", "until", "product_type", "coin", "uid"), groups=("coin", "product"), usual_days=7, sort="-date",
     notes=("Amounts are in the coin of their row. The exchange does not say in which unit volumes are.",),
 )  # fmt: skip
 USERS = Kind(
@@ -96,7 +97,7 @@ USERS = Kind(
         Column("first_trade", "First trade", "time", wide=True),
         Column("last_deposit", "Last deposit", "time", wide=True), Column("last_trade", "Last trade", "time"),
     ),
-    ("since", "until", "uid"), identity=("uid",), usual_days=90,
+    ("since", "until", "uid"), identity=("uid",), usual_days=90, sort="-register_time",
     notes=("A time that never was and one that was not told look the same in the answer.",),
 )  # fmt: skip
 TRADING = Kind(
@@ -107,7 +108,7 @@ TRADING = Kind(
         _amount(3, "spot_trading_amount", "Spot volume"), _amount(4, "futures_trading_amount", "Futures volume"),
         _amount(5, "commission", "Commission"),
     ),
-    ("since", "until", "uid"), identity=("uid",), sums=True, usual_days=90,
+    ("since", "until", "uid"), identity=("uid",), sums=True, usual_days=90, sort="-commission",
     notes=("The exchange adds up each call's days; more than 90 days are several calls, whose sums are added here. "
            "It does not say in which unit they are.",),
 )  # fmt: skip
@@ -122,6 +123,7 @@ WITHDRAWALS = Kind(
     ),
     ("since", "until", "from_account_type", "to_account_type", "coin", "withdraw_id"),
     identity=("withdraw_id",), groups=("coin", "product"), windowed=False, usual_days=30,
+    sort="-create_time",
 )  # fmt: skip
 SUB_AFFILIATES = Kind(
     "sub-affiliates", "Sub-affiliates", "What your sub-affiliates brought, a row per day.",
@@ -132,7 +134,7 @@ SUB_AFFILIATES = Kind(
         _amount(3, "paid_commission", "Rebate paid"),
     ),
     ("product_type", "since", "until", "sub_uid"), identity=("sub_affiliate_uid", "product_type", "date"),
-    groups=("product", "uid"), windowed=False, usual_days=30,
+    groups=("product", "uid"), windowed=False, usual_days=30, sort="-date",
     notes=("The exchange does not say in which unit these amounts are.",),
 )  # fmt: skip
 DEALS = Kind(
@@ -144,6 +146,7 @@ DEALS = Kind(
         _amount(3, "spot_pro_deal_amount_usdt_temp", "Spot, raw", wide=True),
     ),
     ("since", "until", "user_ids"), identity=("user_id",), windowed=False,
+    sort="-futures_pro_deal_amount_usdt",
     notes=("The raw spot volume comes from a partner system, as the exchange puts it.",),
 )  # fmt: skip
 

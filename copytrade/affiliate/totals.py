@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -16,7 +17,6 @@ from copytrade.models import AffiliateReport, AffiliateRow
 from .kinds import Kind
 
 MOST_GROUPS = 50
-MOST_USERS = 10
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,17 @@ class Total:
     sums: tuple[tuple[Decimal | None, int], ...]
 
 
+def sorted_by(kind: Kind, sort: str) -> str:
+    return sort if kind.column(sort.removeprefix("-")) else kind.sort
+
+
 def rows_of(report: AffiliateReport, kind: Kind, sort: str = "") -> QuerySet[AffiliateRow]:
     """The rows in the order that a page shows: `sort` is a column's name, with "-" for the largest first; anything
-    else is the order in which they came. What is not told stands last either way."""
+    else is the kind's usual order. What is not told stands last either way."""
     rows = AffiliateRow.objects.filter(report=report)
+    sort = sorted_by(kind, sort)
     column = kind.column(sort.removeprefix("-"))
-    if column is None:
-        return rows.order_by("position", "id")
+    assert column is not None
     by = F(column.kept) if column.kept else KeyTextTransform(column.name, "record")
     order = by.desc(nulls_last=True) if sort.startswith("-") else by.asc(nulls_last=True)
     return rows.order_by(order, "position", "id")
@@ -75,13 +79,20 @@ def users_told(report: AffiliateReport) -> dict[str, int]:
 
 
 def by_day(report: AffiliateReport) -> dict[str | None, list[tuple[date, Decimal]]]:
-    """{coin: [(UTC day, commission)]}, each coin on its own: there is no rate at which they could be added."""
+    """{coin: [(UTC day, commission)]}, each coin on its own: there is no rate at which they could be added. The coin
+    with the most rows comes first."""
     rows = AffiliateRow.objects.filter(report=report, at__isnull=False, n1__isnull=False).order_by()
-    days = rows.annotate(day=TruncDay("at", tzinfo=UTC)).values("coin", "day").annotate(sum=Sum("n1"))
+    days = (
+        rows.annotate(day=TruncDay("at", tzinfo=UTC))
+        .values("coin", "day")
+        .annotate(sum=Sum("n1"), n=Count("id"))
+    )
+    rows_with: Counter[str | None] = Counter()
     found: dict[str | None, list[tuple[date, Decimal]]] = {}
     for one in days.order_by("coin", "day"):
         found.setdefault(one["coin"], []).append((one["day"].date(), one["sum"]))
-    return found
+        rows_with[one["coin"]] += one["n"]
+    return dict(sorted(found.items(), key=lambda one: (-rows_with[one[0]], one[0] or "")))
 
 
 def by_user(report: AffiliateReport) -> dict[str | None, list[tuple[int | None, Decimal]]]:

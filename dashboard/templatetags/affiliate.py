@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -10,7 +11,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from copytrade.affiliate import BOTH, Column, Kind
+from copytrade.affiliate import BOTH, KINDS, Column, Kind
 from copytrade.models import AffiliateReport, AffiliateRow
 from dashboard.forms.affiliate import LABELS, WORDS
 
@@ -56,7 +57,10 @@ def _extras(row: AffiliateRow) -> SafeString | str:
     extras = row.record.get("extras")
     if not extras:
         return ""
-    told = ", ".join(f"{name}: {value}" for name, value in extras.items())
+    told = ", ".join(
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in extras.items()
+    )
     return format_html('<small class="also">also told: {}</small>', _text(told))
 
 
@@ -131,8 +135,7 @@ def asked_words(report: AffiliateReport) -> str:
             if until
             else "the exchange's own days"
         ]
-    for name, value in asked.items():
-        parts.append(_chosen(name, value))
+    parts += [_chosen(name, asked[name]) for name in KINDS[report.kind].asks if name in asked]
     return ", ".join(parts)
 
 

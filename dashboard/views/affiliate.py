@@ -22,7 +22,7 @@ from dashboard.exports import FORMATS, of_query
 from dashboard.filters import whole
 from dashboard.forms.affiliate import AskForm
 
-PAGE = 50
+PAGE = 25
 
 
 @require_safe
@@ -134,9 +134,7 @@ def _page(
 
 def _answer(request: HttpRequest, kind: Kind, report: AffiliateReport) -> dict[str, Any]:
     """What a complete report shows: its totals, pictures, and one page of rows."""
-    sort = request.GET.get("sort", "")
-    if kind.column(sort.removeprefix("-")) is None:
-        sort = ""
+    sort = totals.sorted_by(kind, request.GET.get("sort", ""))
     rows = totals.rows_of(report, kind, sort)
     return {
         "page": Paginator(rows, PAGE).get_page(request.GET.get("page")),

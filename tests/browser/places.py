@@ -16,6 +16,7 @@ FIXED = {
     "History, losses": "/orders/history/?result=loss",
     "Templates": "/templates/",
     "Import settings": "/templates/import/",
+    "Affiliate": "/affiliate/",
     "Connections": "/connections/",
     "Add a connection": "/connections/add/",
     "Alerts": "/alerts/",

@@ -74,6 +74,7 @@ WRITTEN_DOWN = {
     "history_export": "copytrade_auditentry",
     "open_orders_export": "copytrade_auditentry",
     "settings_export": "copytrade_auditentry",
+    "affiliate_export": "copytrade_auditentry",
     "template_export": "copytrade_auditentry",
     "account_email": "account_emailaddress",  # the sign-in package makes it from the person's address
 }
@@ -84,7 +85,7 @@ METHODS = ("GET", "HEAD", "POST")
 PEOPLE = ("alice", "charlie", "operator", "demo", "nobody")
 # Names in addresses behind the question mark that could mean a row of somebody else.
 QUERY_NAMES = {
-    name: name for name in ("trader", "account", "order", "template", "group", "change", "alert")
+    name: name for name in ("trader", "account", "order", "template", "group", "change", "alert", "report")
 } | {
     "before": "version",
     "after": "order",
