@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,11 +15,12 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from copytrade.alerts.words import usdt
 from copytrade.models import Delivery, User
 from copytrade.rollups import zone_of
 
 from . import digests, words
+
+_EXACT = Context(prec=400, rounding=ROUND_HALF_UP)
 
 
 def letter(owner: User, rows: Sequence[Delivery], *, again: bool = False) -> EmailMultiAlternatives:
@@ -67,7 +69,7 @@ def _digest(row: Delivery) -> tuple[str, str, dict[str, Any]]:
         "total": _line(found.total),
         "parts": [(_line(part.account), [_line(line) for line in part.traders]) for part in found.parts],
         "open": found.open,
-        "margin": usdt(found.open.margin),
+        "margin": money(found.open.margin),
         "alerts": _listed(found.alerts),
         "more_alerts": found.n_alerts - len(found.alerts),
         "changes": _listed(found.changes),
@@ -78,8 +80,18 @@ def _digest(row: Delivery) -> tuple[str, str, dict[str, Any]]:
 
 
 def _line(line: digests.Line) -> dict[str, Any]:
-    return {"name": line.name, "n": line.n, "net": usdt(line.net, signed=True), "lost": line.net < 0}
+    return {"name": line.name, "n": line.n, "net": money(line.net, signed=True), "lost": line.net < 0}
 
 
 def _listed(rows: Sequence[tuple[datetime, str]]) -> list[dict[str, Any]]:
     return [{"at": at, "words": sentence} for at, sentence in rows]
+
+
+def money(amount: Decimal, *, signed: bool = False) -> str:
+    """`+1 234.56 USDT`, rounded as the pages round it, so that a letter and Overview show the same digits."""
+    rounded = _EXACT.quantize(amount, Decimal("0.01"))
+    if not rounded and amount:
+        rounded = _EXACT.quantize(amount, Decimal(1).scaleb(-min(8, max(2, 2 - amount.adjusted()))))
+    text = f"{abs(rounded):,f}".replace(",", "\u202f")
+    sign = "" if not rounded else "\u2212" if rounded < 0 else "+" if signed else ""
+    return f"{sign}{text} USDT"

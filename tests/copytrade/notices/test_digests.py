@@ -303,3 +303,17 @@ def test_ten_traders_cost_as_many_queries_as_thirty(alice: User) -> None:
         return len(captured)
 
     assert queries(range(10)) == queries(range(10, 30)) <= 12
+
+
+@pytest.mark.parametrize(
+    "amount",
+    ["0", "0.125", "-0.125", "0.135", "-1234567.005", "0.004", "-0.0004", "0.0000000001", "2.675", "1e6"],
+)
+def test_an_amount_has_the_digits_that_the_pages_show(amount: str) -> None:
+    from django.utils.html import strip_tags
+
+    from copytrade.notices.letters import money
+    from dashboard.templatetags import desk
+
+    shown = strip_tags(desk.signed(Decimal(amount))).replace("\u00a0", " ")
+    assert money(Decimal(amount), signed=True).removesuffix(" USDT") == shown.strip()
