@@ -137,10 +137,10 @@ def texts(value: Any, note: Note) -> tuple[str, ...]:
     return tuple(text(item, note) or "" for item in value)
 
 
-def mapping(value: Any, note: Note) -> dict[str, Any]:
-    """An object whose inner structure the interface does not show, kept as it is."""
+def mapping(value: Any, note: Note) -> dict[str, Any] | None:
+    """An object whose inner structure the interface does not show, kept as it is; None when it is not told."""
     if value is None:
-        return {}
+        return None
     if not isinstance(value, dict):
         raise BadValue(f"{shown(value)} is not an object")
     return dict(plain(value))

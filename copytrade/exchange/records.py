@@ -183,7 +183,7 @@ class AccountInfo(Record):
     balances: tuple[Balance, ...] = wire("balances", each(Balance))
     permissions: tuple[str, ...] = wire("permissions", texts)
     uid: int | None = wire("uid", long)
-    symbol_commissions: dict[str, Any] = wire("symbolCommissions", mapping, absent=True)
+    symbol_commissions: dict[str, Any] | None = wire("symbolCommissions", mapping, absent=True)
 
 
 @dataclass(frozen=True, kw_only=True)

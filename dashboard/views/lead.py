@@ -19,7 +19,7 @@ from dashboard import access, charts, exports, figures, filters, htmx
 from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR
 
 PERIODS = (WEEK, MONTH, QUARTER, YEAR, ALL)
-PER_PAGE, MOST_SYMBOLS = 30, 12
+PER_PAGE, MOST_SYMBOLS, MOST_DAYS = 20, 12, 60
 COLUMNS = (
     ("tracking_no", "id"), ("symbol", "text"), ("position_side", "text"), ("status", "text"),
     ("open_order_id", "id"), ("open_leverage", "number"), ("open_price_avg", "number"), ("open_time", "time"),
@@ -62,7 +62,7 @@ def _around(request: HttpRequest, account: Account, asked: LeadFilters) -> dict[
         "summary": told.summary,
         "figures": figures.figures(told.summary),
         "still": charts.still(told.curve, zone),
-        "table": charts.rows_of(told.daily),
+        "table": [row for row in charts.rows_of(told.daily) if row.net][:MOST_DAYS],
         "told": charts.told(told.summary.net_profit, told.summary.max_drawdown, told.summary.closed_copies),
         "by_symbol": _bars(told),
     }
