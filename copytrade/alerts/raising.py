@@ -22,6 +22,7 @@ from .rules import Book, Rule
 from .words import one_line
 
 LOCK = 0xA1E7  # the advisory lock of whoever raises
+MOST_AT_ONCE = 5000  # what is beyond that is new at the next look too
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ def settle(found: Iterable[Found], rules: Book, now: datetime, states: Collectio
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
         held = _still_open(found, now, states)
         wanted = [(one, rule) for one in found if one.subject not in held and (rule := _applies(one, rules))]
+        wanted = wanted[:MOST_AT_ONCE]
         known = _known([one.key for one, _ in wanted], now)
         rows = _rows([(one, rule) for one, rule in wanted if one.key not in known], now)
         folds.store(rows, now)

@@ -67,14 +67,14 @@ class Book:
         """Is this kind raised for any of the person's traders?"""
         return any(rule.mode != OFF for rule in self.all_of(owner, kind))
 
-    def least(self, owner: int, kind: str, unit: str | None = None) -> Decimal | None:
-        """The lowest limit that may be reached, of this unit; None where none is wanted."""
-        limits = [
-            rule.limit
-            for rule in self.all_of(owner, kind)
-            if rule.mode != OFF and rule.limit is not None and unit in (None, rule.unit)
-        ]
-        return min(limits, default=None)
+    def lowest(self, owner: int, kind: str) -> Decimal:
+        """The lowest limit of the person's, whether it is on or off: what lasts is over by it either way."""
+        return min(rule.limit or Decimal(0) for rule in self.all_of(owner, kind))
+
+    def least(self, owner: int, kind: str) -> Decimal | None:
+        """The lowest limit that is on or silent; None where all are off."""
+        rules = [rule for rule in self.all_of(owner, kind) if rule.mode != OFF]
+        return min((rule.limit for rule in rules if rule.limit is not None), default=None)
 
 
 def book(owners: Iterable[int] | None = None) -> Book:

@@ -20,17 +20,22 @@ from .rules import Book, Rule
 
 Kind = Alert.Kind
 HUNDRED = Decimal(100)
+ROUGHLY = Decimal("0.99")
 # A trader who left is told within this time of it; a desk that was off for a week does not tell the week.
 GONE_LATELY = timedelta(days=1)
 
-# The summary of all time holds the current fall and the high point's time; its home is rollups/summaries.py. A trader
-# who never fell has a fall of 0, and is not fetched.
+# The summary of all time holds the current fall and the high point's time; its home is rollups/summaries.py. Roughly
+# (`least` percent of the base, somewhat less than the lowest limit there is), so that few rows are fetched to be
+# looked at exactly.
 _FALLEN = """
 SELECT a.owner_id, t.account_id, t.id, t.name, t.trader_id, t.capital_base, t.total_investment, s.net,
     s.figures ->> 'current_drawdown', s.figures ->> 'peak_margin', s.figures ->> 'last_peak'
 FROM copytrade_periodsummary s JOIN copytrade_trader t ON t.id = s.trader_id
 JOIN copytrade_account a ON a.id = t.account_id
-WHERE s.period = 'all' AND t.copied AND s.closed_copies > 0 AND s.figures ->> 'current_drawdown' <> '0'
+CROSS JOIN LATERAL (SELECT (s.figures ->> 'current_drawdown')::numeric AS fall) f
+WHERE s.period = 'all' AND t.copied AND s.closed_copies > 0 AND f.fall > 0
+  AND f.fall * 100 >= %(least)s * (f.fall + s.net + CASE WHEN t.capital_base > 0 THEN t.capital_base
+      WHEN t.total_investment > 0 THEN t.total_investment ELSE (s.figures ->> 'peak_margin')::numeric END)
 """
 # The margin of what the last reading found open (as reports/orders.py adds it up).
 _MARGIN = """
@@ -58,15 +63,18 @@ WHERE t.copied AND coalesce(greatest(c.at, o.at), t.first_seen_at) < %(before)s
 
 
 def look(accounts: list[Account], rules: Book, now: datetime) -> Iterator[Found]:
-    yield from _fallen(rules, now)
+    owners = {account.owner_id for account in accounts}
+    yield from _fallen(owners, rules, now)
     yield from _much_margin(rules, now)
-    yield from _quiet(accounts, rules, now)
+    yield from _quiet(owners, rules, now)
     yield from _gone(now)
 
 
-def _fallen(rules: Book, now: datetime) -> Iterator[Found]:
+def _fallen(owners: set[int], rules: Book, now: datetime) -> Iterator[Found]:
     """One for each high point that is fallen from; over when the fall is smaller than the limit again."""
-    for owner, account, pk, name, uid, entered, invested, net, fall, margin, peak in _lines(_FALLEN, {}):
+    least = min((rules.lowest(owner, Kind.DRAWDOWN) for owner in owners), default=HUNDRED)
+    lines = _lines(_FALLEN, {"least": least * ROUGHLY})
+    for owner, account, pk, name, uid, entered, invested, net, fall, margin, peak in lines:
         rule = rules.of(owner, Kind.DRAWDOWN, pk)
         capital, _ = capital_of(Trader(capital_base=entered, total_investment=invested))
         part = share_of_fall(Decimal(fall), net, capital, Decimal(margin or 0))
@@ -108,13 +116,10 @@ def _much_margin(rules: Book, now: datetime) -> Iterator[Found]:
         )
 
 
-def _quiet(accounts: list[Account], rules: Book, now: datetime) -> Iterator[Found]:
+def _quiet(owners: set[int], rules: Book, now: datetime) -> Iterator[Found]:
     """One for each pause; over with the next copy."""
-    least = [rules.least(owner, Kind.QUIET) for owner in {account.owner_id for account in accounts}]
-    least = [days for days in least if days is not None]
-    if not least:
-        return
-    before = now - timedelta(days=float(min(least)))
+    least = min((rules.lowest(owner, Kind.QUIET) for owner in owners), default=HUNDRED)
+    before = now - timedelta(days=float(least))
     for owner, account, pk, name, uid, last, read in _lines(_QUIET, {"now": now, "before": before}):
         rule = rules.of(owner, Kind.QUIET, pk)
         if rule.limit is None or read - last < timedelta(days=float(rule.limit)):
