@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
 
 from copytrade.affiliate import totals
 from copytrade.models import AffiliateReport
@@ -31,7 +30,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """One coin. `per`: what a bar is, "day", "week" or "month". `bars` are the largest `shown` of `users`."""
+    """One coin. `per`: what a bar is, "day", "week" or "month". `bars`: the users with the largest sums, of `users`."""
 
     coin: str | None
     per: str
@@ -43,24 +42,27 @@ class Chart:
 
 def charts(report: AffiliateReport) -> list[Chart]:
     """One per coin, that with the most rows first. A day outside of what was asked is in the totals and no picture."""
-    span, users = totals.span_of(report), totals.by_user(report)
+    span, users = totals.span_of(report), totals.by_user(report, MOST_USERS)
     if span is None:
         return []
     days = list(totals.by_day(report).items())
-    return [_chart(coin, found, users.get(coin, []), span) for coin, found in days[:MOST_COINS]]
+    return [_chart(coin, found, users.get(coin, (0, [])), span) for coin, found in days[:MOST_COINS]]
 
 
 def _chart(
-    coin: str | None, found: list[tuple[date, Decimal]], users: list[Any], span: tuple[datetime, datetime]
+    coin: str | None,
+    found: list[tuple[date, Decimal]],
+    users: tuple[int, list[tuple[int | None, Decimal]]],
+    span: tuple[datetime, datetime],
 ) -> Chart:
     first, last = span[0].date(), span[1].date()
     days = [one for one in found if first <= one[0] <= last]
     length = (last - first).days + 1
     per = "day" if length <= DAYS else "week" if length <= WEEKS else "month"
     times = gathered(days, per)
-    largest = max((one for _, one in users), default=Decimal(0))
-    bars = [Bar(uid, one, _length(one, largest)) for uid, one in users[:MOST_USERS]]
-    return Chart(coin, per, columns(times, per, first, last), times, bars, len(users))
+    largest = max((one for _, one in users[1]), default=Decimal(0))
+    bars = [Bar(uid, one, _length(one, largest)) for uid, one in users[1]]
+    return Chart(coin, per, columns(times, per, first, last), times, bars, users[0])
 
 
 def _length(one: Decimal, largest: Decimal) -> int:

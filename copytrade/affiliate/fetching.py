@@ -35,7 +35,7 @@ from .asking import typed
 from .kinds import KINDS, Kind, fetch, pages
 from .standing import PERMISSION_MISSING, remember
 
-BUDGET_SECONDS = 20.0
+BUDGET_SECONDS = 10.0  # then whatever else waits has its turn
 MARGIN = timedelta(minutes=1)  # kept from the end of the exchange's reach, which moves on while calls wait
 TRIES = 6  # of what may pass: an exchange that is away, an answer that cannot be read, a worker that dies
 PAUSE = timedelta(seconds=5)  # after a failure; twice that after the next

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.db import connection
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import TruncDay
@@ -17,6 +18,14 @@ from copytrade.models import AffiliateReport, AffiliateRow
 from .kinds import Kind
 
 MOST_GROUPS = 50
+
+_LARGEST = """
+SELECT coin, uid, commission, users FROM (
+    SELECT coin, uid, sum(n1) AS commission, count(*) OVER (PARTITION BY coin) AS users,
+           row_number() OVER (PARTITION BY coin ORDER BY sum(n1) DESC, uid) AS place
+      FROM copytrade_affiliaterow WHERE report_id = %s AND n1 IS NOT NULL GROUP BY coin, uid) AS ranked
+ WHERE place <= %s ORDER BY coin, place
+"""
 
 
 @dataclass(frozen=True)
@@ -95,13 +104,15 @@ def by_day(report: AffiliateReport) -> dict[str | None, list[tuple[date, Decimal
     return dict(sorted(found.items(), key=lambda one: (-rows_with[one[0]], one[0] or "")))
 
 
-def by_user(report: AffiliateReport) -> dict[str | None, list[tuple[int | None, Decimal]]]:
-    """{coin: [(user, commission)]}, the largest first: all of them, since a picture says how many it leaves out."""
-    rows = AffiliateRow.objects.filter(report=report, n1__isnull=False).order_by()
-    users = rows.values("coin", "uid").annotate(sum=Sum("n1")).order_by("coin", "-sum", "uid")
-    found: dict[str | None, list[tuple[int | None, Decimal]]] = {}
-    for one in users:
-        found.setdefault(one["coin"], []).append((one["uid"], one["sum"]))
+def by_user(
+    report: AffiliateReport, most: int
+) -> dict[str | None, tuple[int, list[tuple[int | None, Decimal]]]]:
+    """{coin: (how many users have a commission in it, the largest of them as (user, commission))}."""
+    found: dict[str | None, tuple[int, list[tuple[int | None, Decimal]]]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_LARGEST, [report.pk, most])
+        for coin, uid, commission, users in cursor:
+            found.setdefault(coin, (users, []))[1].append((uid, commission))
     return found
 
 

@@ -89,7 +89,8 @@ def export(request: HttpRequest, pk: int, kind: str, form: str) -> FileResponse:
     if form not in FORMATS or report is None or report.state != AffiliateReport.State.DONE:
         raise Http404("There is no complete report to save.")
     rows = totals.rows_of(report, chosen, request.GET.get("sort", ""))
-    return of_query(request, form, chosen.title, *affiliate_files.columns_and_rows(chosen, rows))
+    name = f"{chosen.title} of {account.label}"
+    return of_query(request, form, name, *affiliate_files.columns_and_rows(chosen, rows))
 
 
 def _found(request: HttpRequest, pk: int, kind: str) -> tuple[Account, Kind]:
