@@ -32,11 +32,26 @@ NOT_A_NUMBER = "Write a plain number with a point, such as 0.25."
 _typed = {"inputmode": "decimal", "autocomplete": "off", "spellcheck": "false"}
 
 
+class Asked(forms.CharField):
+    """An input that is asked for. Whether it may be empty is said by the rules of the interface, not here."""
+
+    def validate(self, value: Any) -> None:
+        """Left to exchange/checks.py."""
+
+
+class AskedChoice(forms.ChoiceField):
+    """The same for one of several: what is chosen must be among them, that something is chosen is not said here."""
+
+    def validate(self, value: Any) -> None:
+        if value:
+            super().validate(value)
+
+
 class SymbolForm(forms.Form):
     """The trading pair. Whether the exchange has it, only the exchange knows."""
 
-    symbol = forms.CharField(
-        label="Symbol", max_length=40, required=False, strip=True,
+    symbol = Asked(
+        label="Symbol", max_length=40, strip=True,
         help_text="As the exchange writes it, such as BTCUSDT.",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "characters", "list": "symbols"}
@@ -57,14 +72,10 @@ class LineForm(forms.Form):
     use_required_attribute = False
     side = forms.ChoiceField(label="Side", choices=[(BUY, "Buy"), (SELL, "Sell")], initial=BUY)
     type = forms.ChoiceField(label="Type", choices=[(LIMIT, "Limit"), (MARKET, "Market")], initial=LIMIT)
-    quantity = forms.CharField(
-        label="Quantity", max_length=60, required=False, widget=forms.TextInput(attrs=_typed)
-    )
-    price = forms.CharField(
-        label="Price", max_length=60, required=False, widget=forms.TextInput(attrs=_typed)
-    )
-    time_in_force = forms.ChoiceField(
-        label="Time in force", required=False, initial="GTC",
+    quantity = Asked(label="Quantity", max_length=60, widget=forms.TextInput(attrs=_typed))
+    price = Asked(label="Price", max_length=60, widget=forms.TextInput(attrs=_typed))
+    time_in_force = AskedChoice(
+        label="Time in force", initial="GTC",
         choices=[("GTC", "Until filled (GTC)"), ("IOC", "At once, the rest cancelled (IOC)"),
                  ("FOK", "All at once or nothing (FOK)")],
     )  # fmt: skip
@@ -76,6 +87,13 @@ class LineForm(forms.Form):
                 field = self.fields[name]
                 assert isinstance(field, forms.ChoiceField)
                 field.widget = forms.RadioSelect(choices=field.choices)
+
+    def clean(self) -> dict[str, Any] | None:
+        """A market order has neither price nor time in force: what stands there is not sent, so it is not wrong."""
+        if not self.limited:
+            for name in ("price", "time_in_force"):
+                self.errors.pop(name, None)
+        return super().clean()
 
     @property
     def number(self) -> str:

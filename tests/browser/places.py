@@ -51,7 +51,9 @@ def places(page: Page, trader: str = "Northwind Steady") -> dict[str, str]:
             found[name] = link
     page.goto("/connections/")
     for link in _links(page, r"/connections/\d+/")[:1]:
-        found |= {"Connection": link, "Remove a connection": f"{link}remove/"}
+        spot = link.replace("/connections/", "/spot/")
+        found |= {"Connection": link, "Remove a connection": f"{link}remove/", "Spot switch": f"{link}spot/"}
+        found |= {"Spot": spot, "Spot batch": f"{spot}batch/", "Spot look-up": f"{spot}look-up/"}
     return found
 
 

@@ -13,6 +13,7 @@ from django.db import connection
 from django.utils import timezone
 
 from copytrade import changes, rollups
+from copytrade.spot import sending
 from copytrade.sync import run
 
 AHEAD = timedelta(
@@ -41,6 +42,8 @@ class DeskWorker:
     def round(self) -> None:
         for change_id in changes.take_up(timezone.now() + AHEAD):
             changes.proceed(change_id)
+        for ticket_id in sending.take_up(timezone.now() + AHEAD):
+            sending.proceed(ticket_id)
         for job_id in run.run_due():
             while run.run_job(job_id) == run.MORE and not self._end.is_set():
                 continue
