@@ -22,6 +22,7 @@ from .orders import (
 )
 from .overlap import Overlap, Part, overlaps
 from .overview import Overview, Tile, overview
+from .readiness import ready
 from .reliability import Note, notes, table_and_reaches
 from .timeline import Entry, timeline
 from .together import together
@@ -81,6 +82,7 @@ __all__ = [
     "overlaps",
     "overview",
     "reach_of",
+    "ready",
     "reconciliation",
     "since_last_visit",
     "table_and_reaches",

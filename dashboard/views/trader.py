@@ -137,6 +137,9 @@ def _page(
         **_in_force(around.version),
         "change": around.change,
     }
+    if not htmx.wants_part(request):  # what stands below the figures is of no period
+        context["ready"] = reports.ready([found], now)[found.pk]
+        context["ready_unified"] = around.version is not None and around.version.mode != rules.PER_SYMBOL
     return htmx.render(request, TEMPLATE, context, partial="period", status=status)
 
 

@@ -37,6 +37,7 @@ def traders(request: HttpRequest) -> HttpResponse:
     chosen, sort, ascending = traders_asked(request.GET)
     rows, reaches = table_rows(user, chosen, sort, ascending)
     since = chosen.since(timezone.now(), reports.zone_of(user))
+    ready = reports.ready([row.trader for row in rows])
     reach = max((one.complete_from for one in reaches.values() if one.complete_from), default=None)
     context = {
         "rows": [
@@ -44,6 +45,7 @@ def traders(request: HttpRequest) -> HttpResponse:
                 row,
                 charts.polyline(row.spark),
                 reports.notes(row, chosen.key, reaches.get(row.trader.account_id)),
+                ready[row.trader.pk],
             )
             for row in rows
         ],

@@ -96,4 +96,4 @@ def test_twenty_traders_cost_as_many_queries_as_ten(client: Client, alice: User)
         with CaptureQueriesContext(connection) as captured:
             client.get("/traders/")
         counts.append(len(captured))
-    assert counts[0] == counts[1] <= FRAME + 3
+    assert counts[0] == counts[1] <= FRAME + 4

@@ -1,0 +1,80 @@
+"""The facts of the copy-readiness check, for one trader or all of a person's, in one query."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from copytrade import readiness, versions
+from copytrade.models import Account, Trader
+from copytrade.readiness import Readiness
+
+LATELY = timedelta(days=90)
+# Copies closed last that are looked at, of each trader: as many as an index hands over without a scan.
+MOST = 50
+
+_FACTS = """
+SELECT t.id,
+       (SELECT json_build_array(v.copy_enable, v.first_seen_at, v.answer) FROM copytrade_settingsversion v
+         WHERE v.trader_id = t.id ORDER BY v.first_seen_at DESC, v.id DESC LIMIT 1)::text,
+       (SELECT json_agg(json_build_array(o.symbol, o.margin::text, o.opened))
+          FROM (SELECT symbol, sum(open_margin_amount) AS margin, max(open_time) AS opened
+                  FROM copytrade_trackingorder
+                 WHERE trader_id = t.id AND NOT closed AND missing_since IS NULL AND lost_since IS NULL
+                 GROUP BY symbol) o)::text,
+       (SELECT json_agg(json_build_array(o.symbol, o.open_margin_amount::text, o.open_time))
+          FROM (SELECT symbol, open_margin_amount, open_time FROM copytrade_trackingorder
+                 WHERE trader_id = t.id AND closed
+                 ORDER BY close_time DESC, tracking_no DESC LIMIT %(most)s) o)::text,
+       (SELECT j.last_success_at FROM copytrade_syncjob j WHERE j.account_id = t.account_id AND j.kind = 'traders')
+  FROM copytrade_trader t WHERE t.id = ANY(%(traders)s)
+"""
+
+
+def ready(traders: Sequence[Trader], now: datetime | None = None) -> Mapping[int, Readiness]:
+    """By our trader key, what would keep or shrink the next copy. Each trader comes with his account. One query."""
+    now, whose = now or timezone.now(), {trader.pk: trader for trader in traders}
+    if not whose:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_FACTS, {"most": MOST, "traders": list(whose)})
+        rows = cursor.fetchall()
+    return {row[0]: readiness.judge(_facts(whose[row[0]], row, now)) for row in rows}
+
+
+def _facts(trader: Trader, row: Sequence[Any], now: datetime) -> readiness.Facts:
+    enable, since, answer = json.loads(row[1]) if row[1] else (None, None, [])
+    opened, closed = json.loads(row[2] or "[]"), json.loads(row[3] or "[]")
+    begun = datetime.fromisoformat(since) if since else None
+    account = trader.account
+    return readiness.Facts(
+        now=now,
+        copied=trader.copied,
+        copy_enable=enable,
+        settings=versions.understood(answer) if since else None,
+        available=trader.available_balance,
+        read_at=row[4],
+        held={symbol: Decimal(margin) for symbol, margin, _ in opened if margin is not None},
+        traded=_traded([*opened, *closed], now),
+        sizes=[Decimal(margin) for _, margin, at in closed if margin and at and begun and _time(at) >= begun],
+        refused=account.state_reason if account.state == Account.State.REFUSED else "",
+    )
+
+
+def _traded(rows: Sequence[Sequence[Any]], now: datetime) -> dict[str, datetime]:
+    found: dict[str, datetime] = {}
+    for symbol, _, at in rows:
+        when = _time(at) if at else None
+        if when and now - when <= LATELY and when > found.get(symbol, now - LATELY - timedelta(1)):
+            found[symbol] = when
+    return found
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
