@@ -20,7 +20,7 @@ LABELS = {
     "sub_uid": "Sub-affiliate", "withdraw_id": "Withdrawal", "user_ids": "Customers",
     "from_account_type": "From wallet", "to_account_type": "To wallet",
 }  # fmt: skip
-ANY = {"coin": "All coins", "product_type": "Spot and futures"}
+ANY = {"coin": "All coins", "product_type": "Both"}
 WORDS = {"SPOT": "Spot", "FUTURES": "Futures", "FUND": "Funding"}
 
 
