@@ -37,9 +37,9 @@ ROWS_AT_ONCE = 2000
 IN_MEMORY = 1 << 20  # bytes; a larger file goes to the disk
 BYTE_ORDER_MARK = "\ufeff"  # without it a spreadsheet guesses the encoding of a CSV file
 # What spreadsheets read as the start of a formula: signs, their full-width twins, and blanks before either.
-FORMULA = "-=+@|% \t\r\n\u00a0\uff1d\uff0b\uff0d\uff20"
-# Control characters and marks that turn the direction of writing: they only hide things.
-HIDDEN = "\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069"
+FORMULA = "-=+@|% \t\r\n\u00a0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u3000\uff1d\uff0b\uff0d\uff20"
+# Control characters, marks that turn the direction of writing, and those without a width: they only hide things.
+HIDDEN = "\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
 _STARTS_FORMULA, _HIDES = re.compile(f"[{FORMULA}]"), re.compile(f"[{HIDDEN}]")
 
 

@@ -215,7 +215,7 @@ def totals(accounts: Iterable[int], since: Mapping[str, date | None]) -> dict[st
 
 
 def symbols_of(user: User) -> list[str]:
-    """The symbols of a person's copies, closed (as last summed up) and open. One query."""
+    """The symbols of a person's copies, closed (as last summed up) and open; one without a name is none. One query."""
     with connection.cursor() as cursor:
         cursor.execute(
             """WITH mine AS MATERIALIZED (SELECT id FROM copytrade_account WHERE owner_id = %s)
@@ -225,7 +225,7 @@ def symbols_of(user: User) -> list[str]:
             ORDER BY symbol""",
             [user.pk],
         )
-        return [symbol for (symbol,) in cursor.fetchall()]
+        return [symbol for (symbol,) in cursor.fetchall() if symbol]
 
 
 def account_series(

@@ -1,0 +1,127 @@
+"""Three connections of one person, read from an exchange that tells given texts in every text it has."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from copytrade import connections
+from copytrade.models import User
+from copytrade.sync import run
+from tests.support import telling
+from tests.support.telling import Telling, between, cursored, numbered, said
+
+DAY = 86_400_000
+FOLLOWED = 25  # traders whose settings are read, with 20 texts each
+READINGS: dict[str, list[str]] = {
+    "Copies": ["traders", "open", "history"],
+    "Settings": ["traders", "settings"],
+    "Account": ["account", "bills", "funding", "lead"],
+}
+
+
+def trader_id(number: int) -> int:
+    return 702345678901000000 + number
+
+
+def tell_of_copies(exchange: Telling, texts: list[str], now: int) -> None:
+    traders = said("my_traders", texts, traderId=trader_id)
+    opened = said("open_tracking_orders", texts, traderID=trader_id, trackingNo=lambda i: 9_000_000 + i)
+    closed = said(
+        "tracking_order_history",
+        texts,
+        traderID=trader_id,
+        trackingNo=lambda i: 8_000_000 + i,
+        openTime=lambda i: now - DAY - i * 1000 - 9000,
+        closeTime=lambda i: str(now - DAY - i * 1000),
+    )
+
+    def my_traders(asked: dict[str, Any]) -> dict[str, Any]:
+        rows, page, size = numbered(traders, asked, "pageNo", "pageSize", 100)
+        return {"list": rows, "nextFlag": page * size < len(traders), "total": len(traders)}
+
+    exchange.tell["my_traders"] = my_traders
+    exchange.tell["open_tracking_orders"] = lambda asked: numbered(opened, asked, "page", "limit", 100)[0]
+    exchange.tell["tracking_order_history"] = lambda asked: cursored(closed, asked, "closeTime")
+
+
+def tell_of_settings(exchange: Telling, texts: list[str]) -> None:
+    """A few traders, each with his share of the texts: one item a text, the mode told as it is."""
+    share = len(texts) // FOLLOWED
+    traders = said("my_traders", texts[::share], traderId=trader_id)
+    items = said("follower_settings", texts, sane=("settingMode",), settingMode=lambda i: "per_symbol")
+
+    def settings(asked: dict[str, Any]) -> list[dict[str, Any]]:
+        start = (int(asked["traderId"]) - trader_id(0)) * share
+        return items[start : start + share]
+
+    exchange.tell["my_traders"] = lambda asked: {"list": traders, "nextFlag": False, "total": len(traders)}
+    exchange.tell["follower_settings"] = settings
+
+
+def tell_of_the_account(exchange: Telling, texts: list[str], now: int) -> None:
+    kept = list(dict.fromkeys(text[:64] for text in texts))
+    account = telling.sample("account") | {
+        "accountType": texts[0],
+        "permissions": texts,
+        "balances": [{"asset": text, "free": "1", "locked": "2", "extra": text} for text in kept],
+        "symbolCommissions": {text: {"maker": text, "taker": {"deeper": text}} for text in kept},
+        "unheardOf": texts[1],
+    }
+    bills = said(
+        "bills", texts, billId=lambda i: f"{i} {texts[i][:60]}", cTime=lambda i: str(now - i * 60_000)
+    )
+    funding = said(
+        "funding_bills", texts, billId=lambda i: str(9000 + i), cTime=lambda i: str(now - i * 60_000)
+    )
+    led = said(
+        "lead_order_history",
+        texts,
+        trackingNo=lambda i: 7_000_000 + i,
+        updateTime=lambda i: now - DAY - i * 1000,
+        openTime=lambda i: now - DAY - i * 1000 - 9000,
+    )
+
+    def fund(asked: dict[str, Any]) -> dict[str, Any]:
+        found = between(funding, asked, "cTime", "startTime", "endTime")
+        rows, page, size = numbered(found, asked, "pageIndex", "pageSize", 10)
+        pages = -(-len(found) // size)
+        more = page < pages
+        return {
+            "total": len(found),
+            "pageSize": size,
+            "pages": pages,
+            "page": page,
+            "hasNextPage": more,
+            "items": rows,
+        }
+
+    exchange.tell["account"] = lambda asked: account
+    exchange.tell["bills"] = lambda asked: between(bills, asked, "cTime", "after", "before")[
+        : asked.get("limit", 10)
+    ]
+    exchange.tell["funding_bills"] = fund
+    exchange.tell["lead_order_history"] = lambda asked: cursored(led, asked, "updateTime")
+
+
+def tell(exchange: Telling, label: str, texts: list[str], now: int) -> None:
+    """Let the exchange tell the texts in all answers that the readings of this connection ask for."""
+    exchange.tell.clear()
+    if label == "Copies":
+        tell_of_copies(exchange, texts, now)
+    elif label == "Settings":
+        tell_of_settings(exchange, texts)
+    else:
+        tell_of_the_account(exchange, texts, now)
+
+
+def read_all(user: User, exchange: Telling, texts: list[str]) -> dict[str, dict[str, str]]:
+    """Three connections of a person: for the copies, for the settings, and for the account itself."""
+    now, outcomes = int(time.time() * 1000), {}
+    for label, kinds in READINGS.items():
+        account = connections.add(
+            user, label=label, venue="sandbox", key="k-1234", secret="s", passphrase="p"
+        )
+        tell(exchange, label, texts, now)
+        outcomes[label] = run.sync_account(account.pk, kinds)
+    return outcomes
