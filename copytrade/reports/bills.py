@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from django.db import connection
-from django.db.models import Count, F, Min, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from copytrade.models import Account, AccountFacts, Balance, Bill, SyncJob
 from copytrade.steps import bills as walk
@@ -17,8 +17,8 @@ from copytrade.steps.chain import Break, Link, breaks
 TYPES = {
     "deposit": "Deposit",
     "withdraw": "Withdrawal",
-    "trade_in": "Bought or received in a trade",
-    "trade_out": "Given in a trade",
+    "trade_in": "Trade, received",
+    "trade_out": "Trade, given",
     "transfer_in": "Transfer in",
     "transfer_out": "Transfer out",
 }
@@ -96,7 +96,7 @@ def bills_of(account: Account, wallet: str, filters: BillFilters = BillFilters()
     return rows.filter(at__lt=filters.until) if filters.until else rows
 
 
-def page_of(rows: QuerySet[Bill], after: str = "", before: str = "", limit: int = 50) -> BillPage:
+def page_of(rows: QuerySet[Bill], after: str = "", before: str = "", limit: int = 40) -> BillPage:
     """One page, newest first, ties by number; bills without a time have none. Raises ValueError for a key that no
     page gave out."""
     rows = rows.exclude(at=None)
@@ -286,11 +286,10 @@ def undated(rows: QuerySet[Bill], limit: int = 20) -> list[Bill]:
     return list(rows.filter(at=None).order_by("-place")[:limit])
 
 
-def busiest(account: Account, wallet: str) -> str:
-    """The asset with the most bills: whose balance is drawn where nobody asked for another."""
+def busiest(account: Account, wallet: str, limit: int = 8) -> list[str]:
+    """The assets with the most bills: the first is drawn where nobody asked for another."""
     rows = Bill.objects.filter(account=account, wallet=wallet).exclude(coin="").order_by()
-    row = rows.values("coin").annotate(n=Count("pk"), first=Min("at")).order_by("-n", F("coin")).first()
-    return row["coin"] if row else ""
+    return [row["coin"] for row in rows.values("coin").annotate(n=Count("pk")).order_by("-n", "coin")[:limit]]
 
 
 def _key(bill: Bill) -> str:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
 
-from django.db.models import Avg, Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from copytrade import statistics
 from copytrade.models import Account, LeadOrder, SyncJob
 from copytrade.statistics import Copy, Summary
+from copytrade.statistics.exact import ratio_or_none
 from copytrade.steps import walk
 
 CLOSED, OPEN = "CLOSED", "HAVE_OPEN"
@@ -78,7 +79,8 @@ def page_of(account: Account, since: datetime | None, now: datetime, zone: tzinf
     counts = shown.aggregate(
         closed=Count("pk", filter=known),
         uncounted=Count("pk", filter=Q(status=CLOSED) & ~known),
-        mean=Avg("follow_count", filter=Q(status=CLOSED)),
+        told=Count("follow_count", filter=Q(status=CLOSED)),
+        followed=Sum("follow_count", filter=Q(status=CLOSED)),
         most=Max("follow_count", filter=Q(status=CLOSED)),
     )
     states = rows.aggregate(
@@ -94,7 +96,7 @@ def page_of(account: Account, since: datetime | None, now: datetime, zone: tzinf
         odd=states["odd"],
         uncounted=counts["uncounted"],
         left_out=max(0, counts["closed"] - len(copies)),
-        followers=(counts["mean"], counts["most"]),
+        followers=(ratio_or_none(counts["followed"] or 0, counts["told"]), counts["most"]),
     )
 
 

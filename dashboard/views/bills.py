@@ -70,16 +70,20 @@ def _around(request: HttpRequest, account: Account, wallet: str, asked: BillFilt
         "coins": coins,
         "types": types,
         "check": figures.check(account, wallet, job, facts),
-        "curve": _curve(request, account, wallet, asked.coin or figures.busiest(account, wallet)),
+        "curve": _curve(request, account, wallet, asked.coin),
     }
 
 
 def _curve(request: HttpRequest, account: Account, wallet: str, coin: str) -> dict[str, Any]:
+    """The line of the asset asked for, in the filters or by its own links; else of the busiest."""
+    offered = figures.busiest(account, wallet)
+    coin = request.GET.get("draw", "").replace("\x00", "")[:200] or coin or (offered[0] if offered else "")
     points = figures.curve(account, wallet, coin) if coin else []
     shown = charts.thinned([(when, after, after) for when, after in points], charts.STEP_POINTS)
     zone = reports.zone_of(access.person(request))
     return {
         "coin": coin,
+        "offered": offered,
         "n": len(points),
         "cut": len(points) == figures.MOST_POINTS,
         "last": points[-1] if points else None,

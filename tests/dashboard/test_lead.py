@@ -104,6 +104,8 @@ def test_the_figures_are_those_that_a_followers_copies_get(client: Client, accou
         "peak_margin",
     )
     assert [getattr(summary, name) for name in names] == [getattr(expected, name) for name in names]
+    assert "at most 2" in text(page(client, account).content.decode())
+    assert page(client, account).context["told_page"].followers == (Decimal(1), 2)
     assert summary.net_profit == Decimal("9.5") and summary.max_drawdown == Decimal(3)
 
 

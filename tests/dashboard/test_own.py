@@ -67,7 +67,10 @@ def test_everything_that_the_sandbox_tells_is_on_the_page(
     assert "Taker an order that trades at once 0.100" in words
     assert "Trading Orders can be placed on this account. Yes" in words
     assert "Withdrawals Money can be sent away from this account. Copydesk never does. No" in words
-    assert "Spot orders SPOT_TRADING" in words and "No symbol has an own rate." in words
+    assert (
+        "Place and cancel orders on the spot market (SPOT_TRADING)" in words
+        and "No symbol has an own rate." in words
+    )
     assert str(account.facts.uid) in words
 
 
@@ -78,7 +81,7 @@ def test_what_is_absent_is_not_told_and_never_no_or_nothing(client: Client, acco
     assert "Withdrawals Money can be sent away from this account. Copydesk never does. not told" in words
     assert "Broker managed The account is run through a broker. not told" in words
     assert "The exchange told no balances." in words
-    assert "Type not told" in words and "Last changed, by the exchange not told" in words
+    assert "Type not told" in words and "Last changed not told" in words
     assert "By symbol Not told." in words
     assert "Taker an order that trades at once not told" in words
 
@@ -93,7 +96,7 @@ def test_own_rates_by_symbol_and_unknown_fields_stand_as_they_came(client: Clien
         "&lt;", "<"
     ).replace("&gt;", ">")
     assert "ETHUSDT 0.001" in words
-    assert "vipLevel not documented" in words and "MOON_WALKING" in words and "not known to Copydesk" in words
+    assert "vipLevel not documented" in words and "MOON_WALKING" in words and "Not known to Copydesk" in words
 
 
 def test_rates_told_twice_and_not_the_same_are_both_shown(client: Client, account: Account) -> None:
