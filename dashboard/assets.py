@@ -26,12 +26,12 @@ JOINED = {
     "css/joined/desk.css": (
         "css/tokens.css", "css/base.css", "css/frame.css", "css/parts.css", "css/what.css", "css/forms.css",
         "vendor/uplot/uPlot.min.css", "css/pages.css", "css/trader.css", "css/summaries.css", "css/activity.css",
-        "css/alerts.css", "css/desk-around.css", "css/affiliate.css", "css/own.css",
+        "css/alerts.css", "css/channels.css", "css/desk-around.css", "css/affiliate.css", "css/own.css",
     ),
     "css/joined/settings.css": (
         "css/settings.css", "css/settings-rows.css", "css/changes.css", "css/presets.css", "css/spot.css",
     ),
-    "js/joined/desk.js": ("django_htmx/htmx-2.min.js", "js/desk.js"),
+    "js/joined/desk.js": ("django_htmx/htmx-2.min.js", "js/desk.js", "js/keys.js"),
     "js/joined/settings.js": ("js/settings.js", "js/settings-rows.js"),
 }  # fmt: skip
 HASHED = re.compile(r"^(?P<stem>.+)\.[0-9a-f]{12}(?P<suffix>\.[^./]+)$")

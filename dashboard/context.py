@@ -13,10 +13,11 @@ from django.utils.functional import SimpleLazyObject
 
 from copytrade import alerts, issues
 
-from . import stepup
+from . import shortcuts, stepup
 from .admission import nobody_yet
 
 THEMES = ("system", "light", "dark")
+KEYS = ("on", "off")
 GAINS = ("green", "red", "muted")
 
 
@@ -78,6 +79,7 @@ def navigation(url_name: str, place_name: str = "", user: Any = None) -> list[di
     `place_name`: the place where the address alone does not tell, as of an order, which is open or closed.
     """
     groups = []
+    keys = shortcuts.letters([(place.name, place.label) for _, places in NAV for place in places])
     for title, places in NAV:
         rows = [
             {
@@ -86,6 +88,7 @@ def navigation(url_name: str, place_name: str = "", user: Any = None) -> list[di
                 "url": reverse(place.name),
                 "thumb": place.thumb,
                 "icon": place.icon,
+                "key": keys[place.name],
                 "here": place.name == place_name
                 if place_name
                 else url_name == place.name or any(url_name.startswith(n) for n in place.names),
@@ -103,9 +106,11 @@ def looks(request: HttpRequest) -> dict[str, str]:
     """The remembered look: cookies, so that the server renders it and nothing flickers."""
     theme = request.COOKIES.get("theme", "system")
     gain = request.COOKIES.get("gain", "green")
+    keys = request.COOKIES.get("keys", "on")
     return {
         "theme": theme if theme in THEMES else "system",
         "gain": gain if gain in GAINS else "green",
+        "keys": keys if keys in KEYS else "on",
     }
 
 
@@ -128,6 +133,7 @@ def desk(request: HttpRequest) -> dict[str, Any]:
             lambda: navigation(name, getattr(request, "place", ""), getattr(request, "user", None))
         ),
         "look": looks(request),
+        "single_keys": shortcuts.SINGLE,
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),
         "alerts_waiting": cache(lambda: _alerts_waiting(request)),

@@ -107,6 +107,7 @@ desk = [
     path("security/zone/", security.zone, name="zone"),
     path("security/invitations/", security.invitations, name="invitations"),
     path("security/invitations/<int:pk>/withdraw/", security.withdraw, name="invitation_withdraw"),
+    path("help/keys/", look.keys, name="keys"),
     path("look/", look.look, name="look"),
 ]
 

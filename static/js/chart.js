@@ -191,7 +191,7 @@
       }
     }).observe(box);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-    new MutationObserver(again).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "class"] });
+    new MutationObserver(again).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "data-gain", "class"] });
     byKeyboard(box, data, () => plots);
     readout(box, data, null);
   }

@@ -67,24 +67,6 @@ function toast(text) {
 document.addEventListener("desk:toast", (event) => toast(event.detail.text));
 document.addEventListener("htmx:sendError", () => toast("The desk cannot be reached. What you see may be old."));
 
-// --- keyboard: "g" then a letter goes to a page, "?" lists the keys, Escape closes the sheet ---
-const places = { o: "/", t: "/traders/", p: "/orders/open/", h: "/orders/history/", c: "/connections/" };
-let going = 0;
-document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest?.("input, select, textarea, [contenteditable]");
-  if (event.key === "Escape") {
-    for (const open of document.querySelectorAll("details.more[open]")) {
-      open.open = false;
-      open.querySelector("summary").focus();
-    }
-  }
-  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "?") document.getElementById("keys").showModal();
-  else if (event.key === "g") going = event.timeStamp;
-  else if (going && event.timeStamp - going < 1500 && places[event.key]) location.assign(places[event.key]);
-  if (event.key !== "g") going = 0;
-});
-
 // --- ages count on between readings ---
 function words(seconds) {
   if (seconds < 60) return `${seconds} s`;

@@ -25,6 +25,8 @@ FIXED = {
     "Data issues": "/issues/?state=all",
     "Security": "/security/",
     "Audit": "/security/audit/",
+    "Delete everything": "/security/delete/",
+    "Keyboard": "/help/keys/",
 }
 
 
