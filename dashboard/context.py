@@ -60,7 +60,7 @@ NAV: tuple[tuple[str, tuple[Place, ...]], ...] = (
         "Desk",
         (
             Place("connections", "Connections", ("connection",)),
-            Place("alerts", "Alerts", ("alert", "quiet_hours")),
+            Place("alerts", "Alerts", ("alert", "quiet_hours", "channel")),
             Place("activity", "Activity"),
             Place("issues", "Data issues"),
             Place(

@@ -24,7 +24,7 @@ CURES: dict[str, tuple[str, str, str]] = {
     Kind.QUIET: ("trader", TRADER, "See the trader's results"),
     Kind.GONE: ("trader", TRADER, "See the trader's results"),
     Kind.RECONCILIATION: ("trader", TRADER, "Compare the sums"),
-    Kind.CHANNEL_OFF: ("alert_rules", "", "See the channels"),
+    Kind.CHANNEL_OFF: ("channels", "", "See the channels"),
 }
 # Where the row that the page is of is not known (a folded alert, or one of the whole account).
 WITHOUT = {

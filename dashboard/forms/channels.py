@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.conf import settings
 
 from copytrade.models import Channel, DigestPlan, User
 from copytrade.notices import digests
@@ -32,7 +31,7 @@ class MessengerForm(ChannelForm):
     address = forms.CharField(
         label="Apprise address",
         max_length=500,
-        help_text="As in tgram://123456789:bot_token/chat_id. The list beside this form says what each looks like.",
+        help_text="As in tgram://123456789:bot_token/chat_id. The list below says what each looks like.",
         widget=forms.PasswordInput(attrs=PLAIN),
     )
 
@@ -55,7 +54,7 @@ class DigestForm(forms.Form):
         label="At", coerce=int, choices=[(hour, f"{hour:02}:00") for hour in range(24)]
     )
     weekday = forms.TypedChoiceField(
-        label="On", coerce=int, choices=list(enumerate(WEEKDAYS)), help_text="Only for once a week."
+        label="On, if once a week", coerce=int, choices=list(enumerate(WEEKDAYS))
     )
 
     def __init__(self, person: User, found: Sequence[Channel], *args: Any) -> None:
@@ -68,6 +67,3 @@ class DigestForm(forms.Form):
             "weekday": plan.weekday,
         }
         super().__init__(*args, initial=initial)
-        zone = person.zone.replace("_", " ")
-        self.fields["hour"].help_text = f"By the clock of {zone}."
-        self.ready = bool(mail and mail.enabled and settings.EMAIL_HOST)
