@@ -1,4 +1,5 @@
-"""How long rows live. What is not named here is kept until its account is removed."""
+"""How long rows live. What is not named here is kept until its account is removed: the ledger, and with it bills,
+balances by day and a lead trader's own orders, which the exchange forgets and the desk does not."""
 
 from __future__ import annotations
 

@@ -138,11 +138,13 @@ def texts(value: Any, note: Note) -> tuple[str, ...]:
 
 
 def mapping(value: Any, note: Note) -> dict[str, Any] | None:
-    """An object whose inner structure the interface does not show, kept as it is; None when it is not told."""
+    """An object whose inner structure the interface does not show, kept as it is; None when it is not told.
+    What is no object is kept as well, under no name: nobody reckons with it."""
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise BadValue(f"{shown(value)} is not an object")
+        note(f"{shown(value)} is not an object")
+        return {"": plain(value)}
     return dict(plain(value))
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 
 from copytrade import connections, own
+from copytrade.clients import talking_to
 from copytrade.exchange import records as wire
 from copytrade.exchange.decoding import decode_one
+from copytrade.exchange.errors import LocalRefusal
 from copytrade.models import (
     COPY_KINDS,
     OWN_KINDS,
@@ -25,6 +27,7 @@ from copytrade.models import (
 )
 from copytrade.scheduling import own as planning
 from copytrade.scheduling import planner
+from copytrade.steps import bills as walk
 from copytrade.sync import run
 from tests.support.sandbox_process import Sandbox
 
@@ -233,3 +236,73 @@ def test_of_two_answers_about_an_own_order_the_one_updated_later_counts(account:
         for place, record in enumerate(order):
             own.store_lead(account, [record], [], NOW + timedelta(minutes=place))
         assert LeadOrder.objects.get().status == "CLOSED"
+
+
+# --- what the interface forbids, and what the exchange answers then ------------------------------------------
+
+
+BOUNDS = [("bills", "limit", 0), ("bills", "limit", 101), ("funding_bills", "page_size", 0),
+          ("funding_bills", "page_size", 101), ("funding_bills", "page", 0), ("lead_order_history", "limit", 0),
+          ("lead_order_history", "limit", 101)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("operation", "parameter", "value"), BOUNDS)
+def test_the_client_refuses_what_the_interface_forbids_and_the_exchange_is_not_asked(
+    account: Account, sandbox: Sandbox, operation: str, parameter: str, value: int
+) -> None:
+    before = len(sandbox.calls())
+    with talking_to(account, whose=False) as client, pytest.raises(LocalRefusal):
+        getattr(client, operation)(**{parameter: value})
+    assert len(sandbox.calls()) == before
+
+
+def test_a_lead_traders_range_is_at_most_90_days(account: Account, sandbox: Sandbox) -> None:
+    with talking_to(account, whose=False) as client, pytest.raises(LocalRefusal):
+        client.lead_order_history(start_time=NOW - timedelta(days=91), end_time=NOW)
+
+
+@pytest.mark.parametrize(("kind", "operation"), [("bills", "bills"), ("funding", "funding_bills")])
+def test_an_exchange_that_goes_back_no_further_ends_the_walk_and_it_is_known(
+    account: Account, sandbox: Sandbox, kind: str, operation: str
+) -> None:
+    run.sync_account(account.pk, ["account"])
+    run.ensure_jobs(account, [kind])
+    job = SyncJob.objects.get(account=account, kind=kind)
+    now = int(NOW.timestamp() * 1000)
+    job.cursor = {
+        "mark": now, "reach": now - 90 * walk.DAY, "swept": now, "gaps": [],
+        "back": {"days": 90.0, "empty": 0.0, "windows": 1}, "span": {"part": "back", "from": now - 180 * walk.DAY,
+        "to": now - 90 * walk.DAY, "found": 0, "todo": [[now - 180 * walk.DAY, now - 90 * walk.DAY, 1, 0, 0]]},
+    }  # fmt: skip
+    job.save()
+    sandbox.fault(operation, "code", code=-1170, times=12)
+    assert run.sync_account(account.pk, [kind]) == {kind: ""}
+    job.refresh_from_db()
+    assert walk.state(job.cursor) == "reach" and job.complete_from == walk_time(now - 90 * walk.DAY)
+
+
+def walk_time(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+@pytest.mark.parametrize("code", [-1140, -1171, -1142])
+@pytest.mark.parametrize(
+    ("kind", "operation"),
+    [
+        ("account", "account"),
+        ("bills", "bills"),
+        ("funding", "funding_bills"),
+        ("lead", "lead_order_history"),
+    ],
+)
+def test_a_refusal_is_kept_with_its_sentence_and_nothing_is_lost(
+    account: Account, sandbox: Sandbox, kind: str, operation: str, code: int
+) -> None:
+    run.sync_account(account.pk, ["account"])
+    sandbox.fault(operation, "code", code=code, times=1)
+    said = run.sync_account(account.pk, [kind])[kind]
+    job = SyncJob.objects.get(account=account, kind=kind)
+    assert said and job.last_error == said and job.failures == 1
+    assert run.sync_account(account.pk, [kind])[kind] == ""
+    job.refresh_from_db()
+    assert (job.last_error, job.failures) == ("", 0)

@@ -75,6 +75,9 @@ WRITTEN_DOWN = {
     "open_orders_export": "copytrade_auditentry",
     "settings_export": "copytrade_auditentry",
     "affiliate_export": "copytrade_auditentry",
+    "balances_export": "copytrade_auditentry",
+    "bills_export": "copytrade_auditentry",
+    "lead_export": "copytrade_auditentry",
     "template_export": "copytrade_auditentry",
     "account_email": "account_emailaddress",  # the sign-in package makes it from the person's address
 }

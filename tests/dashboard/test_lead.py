@@ -202,3 +202,10 @@ def test_more_than_the_figures_take_is_said(
     assert "The figures are those of the newest 2; 3 older ones" in text(
         page(client, account).content.decode()
     )
+
+
+def test_followers_that_were_not_told_are_not_none(client: Client, account: Account) -> None:
+    order(account, 1, follow_count=None)
+    answer = page(client, account)
+    assert answer.context["told_page"].followers == (None, None)
+    assert text(answer.content.decode()).count("not told") == 2

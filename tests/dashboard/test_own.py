@@ -231,3 +231,13 @@ def test_a_reading_that_failed_says_so_and_what_is_kept_stays(client: Client, ac
 def test_a_nonsense_address_is_no_error(client: Client, account: Account, query: str) -> None:
     balances(account, 3)
     assert client.get(reverse("exchange_account", args=[account.pk]) + "?" + query).status_code == 200
+
+
+@pytest.mark.parametrize("strange", [["BTCUSDT"], "all at 0.1 %", 7, None, {}])
+def test_own_rates_of_any_shape_break_no_page(client: Client, account: Account, strange: object) -> None:
+    told(account, symbolCommissions=strange)
+    words = text(page(client, account))
+    expected = {None: "Not told.", "{}": "No symbol has an own rate."}.get(
+        strange if strange is None else str(strange)
+    )
+    assert (expected or "1 symbol has an own rate") in words

@@ -19,15 +19,19 @@ from copytrade import changes, rules
 from copytrade.affiliate import KINDS
 from copytrade.models import (
     Account,
+    AccountFacts,
     AffiliateReport,
     AffiliateRow,
     AffiliateStanding,
     Alert,
     AlertRule,
+    Balance,
+    Bill,
     ChangeGroup,
     Channel,
     DataIssue,
     Invitation,
+    LeadOrder,
     SettingsChange,
     SettingsTemplate,
     SettingsVersion,
@@ -153,6 +157,7 @@ def _first_rows(user: User, account: Account, name: str) -> dict[str, object]:
         ),
     }
     kept["report"] = _report_of(account, name)
+    _own_of(account, name)
     group = ChangeGroup.objects.create(owner=user, label=f"{name} group")
     return {kind: row.pk for kind, row in kept.items()} | {"group": group.key}
 
@@ -166,6 +171,31 @@ def _report_of(account: Account, name: str) -> AffiliateReport:
     record = {"symbol": f"{name} symbol", "commission": "1.5"}
     AffiliateRow.objects.create(report=report, step=0, page=1, position=0, n1=Decimal("1.5"), record=record)
     return report
+
+
+def _own_of(account: Account, name: str) -> None:
+    """A balance, a bill and an own order as a lead trader."""
+    now = timezone.now()
+    AccountFacts.objects.create(account=account, read_at=now, account_type=f"{name} type", balances_told=True)
+    Balance.objects.create(account=account, asset=f"{name} coin", free=1, locked=0)
+    Bill.objects.create(
+        account=account,
+        wallet="spot",
+        bill_id=f"{name}-1",
+        place="1",
+        coin=f"{name} coin",
+        delta=1,
+        after=1,
+        at=now,
+    )
+    LeadOrder.objects.create(
+        account=account,
+        tracking_no=1,
+        symbol=f"{name}USDT",
+        position_side="LONG",
+        status="HAVE_OPEN",
+        update_time=now,
+    )
 
 
 def values_for(address: Address, rows: dict[str, object]) -> dict[str, object]:
