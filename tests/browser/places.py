@@ -53,6 +53,9 @@ def places(page: Page, trader: str = "Northwind Steady") -> dict[str, str]:
             found[name] = link
     page.goto("/connections/")
     for link in _links(page, r"/connections/\d+/")[:1]:
+        own, lead = link.replace("/connections/", "/account/"), link.replace("/connections/", "/lead/")
+        found |= {"Account": own, "Spot bills": f"{own}bills/", "Lead trader": lead}
+        found |= {"Funding bills": f"{own}bills/?wallet=funding"}
         spot = link.replace("/connections/", "/spot/")
         found |= {"Connection": link, "Remove a connection": f"{link}remove/", "Spot switch": f"{link}spot/"}
         found |= {"Spot": spot, "Spot batch": f"{spot}batch/", "Spot look-up": f"{spot}look-up/"}
