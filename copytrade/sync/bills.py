@@ -5,6 +5,7 @@ What to ask for next is decided in steps/bills.py; here answers are fetched, and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from copytrade import own
@@ -29,13 +30,13 @@ def read_funding(reading: Reading) -> None:
     _walk(reading, _funding)
 
 
-def _walk(reading: Reading, step: object) -> None:
+def _walk(reading: Reading, step: Callable[[Reading, walk.Ask], None]) -> None:
     """Go on with the walk where its cursor stands; `reading.more` when there is some of the past left."""
     cursor = reading.job.cursor
     walk.begin(cursor, (exchange_now(reading) - EPOCH) // MS)
     while (asked := walk.ask(cursor)) is not None:
         try:
-            step(reading, asked)  # type: ignore[operator]
+            step(reading, asked)
         except Rejected as error:
             if error.code != TOO_FAR:
                 raise

@@ -36,7 +36,7 @@ COLUMNS = (
 def bills(request: HttpRequest, pk: int) -> HttpResponse:
     account = access.account_read(request, pk)
     wallet, asked = _asked(request)
-    request.place = "my_funding_bills" if wallet == Bill.Wallet.FUNDING else "my_bills"  # type: ignore[attr-defined]
+    request.place = "my_funding_bills" if wallet == Bill.Wallet.FUNDING else "my_bills"
     rows = figures.bills_of(account, wallet, asked)
     after, before = request.GET.get("after", ""), request.GET.get("before", "")
     try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from copytrade import reports
-from copytrade.models import Account
+from copytrade.models import Account, LeadOrder
 from copytrade.reports import lead as own_orders
 from copytrade.reports import own
 from copytrade.reports.lead import LeadFilters
@@ -84,7 +84,7 @@ def _asked(request: HttpRequest) -> tuple[filters.Period, LeadFilters]:
     )
 
 
-def _ordered(account: Account, asked: LeadFilters):
+def _ordered(account: Account, asked: LeadFilters) -> QuerySet[LeadOrder]:
     newest = F("update_time").desc(nulls_last=True)
     return own_orders.orders_of(account, asked).order_by(newest, "-tracking_no")
 
