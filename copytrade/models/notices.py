@@ -82,7 +82,9 @@ class Digest(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["owner", "rhythm", "last_day"], name="one_digest_per_rhythm_and_day")
+            models.UniqueConstraint(
+                fields=["owner", "rhythm", "last_day"], name="one_digest_per_rhythm_and_day"
+            )
         ]
 
 
