@@ -144,8 +144,8 @@ def _gone(now: datetime) -> Iterator[Found]:
             Kind.GONE,
             f"{Kind.GONE}:{trader.pk}:{trader.left_at:%Y%m%dT%H%M%S.%f}",
             trader.account.owner_id,
-            f"{trader}: not among the traders of {trader.account.label} any more. You may have left him, or he "
-            "stopped. His copies stay in the ledger.",
+            f"{trader}: not among the traders of {trader.account.label} any more. Either you left, or the "
+            "trader stopped. The copies stay in the ledger.",
             account=trader.account_id,
             trader=trader.pk,
             at=trader.left_at,
@@ -155,7 +155,7 @@ def _gone(now: datetime) -> Iterator[Found]:
 
 def _plain(rule: Rule) -> str:
     """The limit, as part of a key: another limit is another occasion."""
-    return words.limit(rule.limit, rule.unit).replace(" ", "") if rule.limit is not None else ""
+    return words.limit(rule.limit, rule.unit).replace(words.THIN, "") if rule.limit is not None else ""
 
 
 def _lines(statement: str, values: dict) -> list[tuple]:

@@ -9,6 +9,7 @@ from copytrade.models import TrackingOrder
 from copytrade.models.traders import plain
 
 LONGEST = 500
+THIN = "\u202f"  # narrow no-break space: an amount and its unit stay on one line
 _EXACT = Context(prec=400, rounding=ROUND_HALF_UP)
 _SIDES = {"LONG": "long", "SHORT": "short"}
 
@@ -24,22 +25,22 @@ def usdt(amount: Decimal, *, signed: bool = False) -> str:
     """`1 234.56 USDT`; below 1 with as many places as show three digits that matter, at most eight."""
     places = 2 if amount == 0 or abs(amount) >= 1 else min(8, max(2, 2 - amount.adjusted()))
     rounded = _EXACT.quantize(amount, Decimal(1).scaleb(-places))
-    text = f"{abs(rounded):,f}".replace(",", "\u202f")
+    text = f"{abs(rounded):,f}".replace(",", THIN)
     sign = "" if not rounded else "\u2212" if rounded < 0 else "+" if signed else ""
-    return f"{sign}{text} USDT"
+    return f"{sign}{text}{THIN}USDT"
 
 
 def percent(part: Decimal) -> str:
     """A fraction: 0.128 -> `12.8 %`. Cut, not rounded, so that it never shows a limit that is not reached."""
     scaled = _EXACT.multiply(part, Decimal(100))
-    return f"{scaled.quantize(Decimal('0.1'), rounding='ROUND_DOWN'):f} %"
+    return f"{scaled.quantize(Decimal('0.1'), rounding='ROUND_DOWN'):f}{THIN}%"
 
 
 def limit(value: Decimal, unit: str) -> str:
     """A limit as it was entered, without zeros that say nothing: `20 %`, `50 USDT`, `7 days`."""
     text = f"{value:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
-    return f"{text} {'day' if (text, unit) == ('1', 'days') else unit}"
+    return f"{text}{THIN}{'day' if (text, unit) == ('1', 'days') else unit}"
 
 
 def length(span: timedelta) -> str:

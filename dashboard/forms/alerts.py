@@ -12,7 +12,7 @@ from copytrade.alerts.rules import BadLimit, Rule, checked
 from copytrade.alerts.words import limit as in_words
 from copytrade.models import AlertRule, Trader
 
-MODES = AlertRule.Mode.choices
+MODES = [(value, label.capitalize()) for value, label in AlertRule.Mode.choices]
 
 
 class LimitField(forms.DecimalField):

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from copytrade.alerts import lately, rules
+from copytrade.alerts import lately, rules, words
 from copytrade.alerts.kinds import KINDS
 from copytrade.models import Alert, QuietHours
 from dashboard import access
@@ -68,8 +68,9 @@ def quiet(request: HttpRequest) -> HttpResponse:
         return _page(request, hours=form)
     begins, ends = form.cleaned_data["begins"], form.cleaned_data["ends"]
     rules.set_quiet(access.person(request), begins, ends)
-    words = f"Quiet from {begins:%H:%M} to {ends:%H:%M}." if begins else "There are no quiet hours now."
-    messages.success(request, words)
+    held = begins is not None and ends is not None
+    said = f"Quiet from {begins:%H:%M} to {ends:%H:%M}." if held else "There are no quiet hours now."
+    messages.success(request, said)
     return redirect("alert_rules")
 
 
@@ -114,4 +115,4 @@ def _limit_of(row: Any, held: rules.Book) -> str:
     rule = held.of(row.owner_id, row.kind, row.trader_id)
     if rule.limit is None:
         return ""
-    return rules.words.limit(rule.limit, rule.unit) + ("" if row.threshold is not None else ", as for all")
+    return words.limit(rule.limit, rule.unit) + ("" if row.threshold is not None else ", as for all")

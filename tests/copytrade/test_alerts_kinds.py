@@ -13,7 +13,7 @@ from django.utils import timezone
 from copytrade import alerts, issues
 from copytrade.alerts import rules
 from copytrade.models import Account, Alert, PeriodSummary, SyncJob, Trader, User
-from tests.support.alert_desk import account_of, copy_of, later, trader_of
+from tests.support.alert_desk import account_of, copy_of, later, said, trader_of
 
 pytestmark = pytest.mark.django_db
 
@@ -51,7 +51,7 @@ def test_a_copy_that_opened_is_told_once_where_somebody_wants_to_know(trader: Tr
     assert alerts.watch() == 0, "off unless a person asks for it"
     set_rule(alice, "opened", "on")
     assert [alerts.watch(), alerts.watch()] == [1, 0]
-    assert one().sentence == "Northwind Steady: BTCUSDT long opened at 10x with 100.00 USDT of margin."
+    assert said(one()) == "Northwind Steady: BTCUSDT long opened at 10x with 100.00 USDT of margin."
     assert one().loud_at is not None and one().order == trader.orders.get(closed=False)
 
 
@@ -69,7 +69,7 @@ def test_a_close_tells_its_net_result(trader: Trader, alice: User) -> None:
     copy_of(trader, net="12.345", position_side="SHORT")
     copy_of(trader, net="-0.0004", symbol="ETHUSDT", ago=5)
     assert [alerts.watch(), alerts.watch()] == [2, 0]
-    first, second = (alert.sentence for alert in Alert.objects.order_by("pk"))
+    first, second = (said(alert) for alert in Alert.objects.order_by("pk"))
     assert first == "Northwind Steady: BTCUSDT short closed after 1 h, +12.35 USDT net."
     assert second == "Northwind Steady: ETHUSDT long closed after 1 h, −0.000400 USDT net."
 
@@ -79,7 +79,7 @@ def test_a_close_without_a_result_says_so(trader: Trader, alice: User) -> None:
     copy = copy_of(trader, net="1")
     trader.orders.filter(pk=copy.pk).update(net_profit=None)
     alerts.watch()
-    assert one().sentence.endswith("closed after 1 h, result not told yet.")
+    assert said(one()).endswith("closed after 1 h, result not told yet.")
 
 
 @pytest.mark.parametrize(("net", "raised"), [("-49.99999999", 0), ("-50", 1), ("-50.00000001", 1), ("50", 0)])
@@ -93,7 +93,7 @@ def test_a_loss_is_told_in_place_of_the_close(trader: Trader, alice: User) -> No
     set_rule(alice, "closed", "on")
     copy_of(trader, net="-80")
     assert [alerts.watch(), alerts.watch()] == [1, 0]
-    assert "−80.00 USDT net. Your limit is 50 USDT." in one(kind="loss").sentence
+    assert "−80.00 USDT net. Your limit is 50 USDT." in said(one(kind="loss"))
 
 
 def test_a_close_that_is_on_is_told_beside_a_loss_that_is_silent(trader: Trader, alice: User) -> None:
@@ -138,7 +138,7 @@ def test_a_copy_in_part_is_told_after_some_minutes_and_over_when_it_is_filled(tr
     copy = copy_of(trader, ago=4, open_size=Decimal("0.8"), open_fill_size=Decimal("0.2"))
     assert alerts.watch() == 0, "it may still be filling"
     assert [alerts.watch(later(minutes=2)), alerts.watch(later(minutes=2))] == [1, 0]
-    assert one().sentence == "Northwind Steady: BTCUSDT long is filled to 25.0 % only, 0.2 of 0.8."
+    assert said(one()) == "Northwind Steady: BTCUSDT long is filled to 25.0 % only, 0.2 of 0.8."
     trader.orders.filter(pk=copy.pk).update(open_fill_size=Decimal("0.8"))
     alerts.watch(later(minutes=3))
     assert one().resolved_at is not None
@@ -190,7 +190,7 @@ def test_a_drawdown_is_over_with_a_smaller_fall_back_without_being_told_again_an
 ) -> None:
     summed(trader, "400", net="0")
     alerts.watch()
-    assert one().sentence == (
+    assert said(one()) == (
         "Northwind Steady: 28.5 % below the high point, 400.00 USDT; your limit is 20 %. Closed copies only."
     )
     summed(trader, "100", net="300")
@@ -233,7 +233,7 @@ def test_margin_in_percent_says_nothing_where_no_balance_is_told(trader: Trader,
     assert alerts.watch() == 0
     set_rule(alice, "margin", "on", "900", "USDT")
     assert alerts.watch() == 1
-    assert one().sentence == "Northwind Steady: 900.00 USDT of margin in use; your limit is 900 USDT."
+    assert said(one()) == "Northwind Steady: 900.00 USDT of margin in use; your limit is 900 USDT."
 
 
 def test_margin_is_told_once_a_day_at_most_and_over_when_it_is_less(trader: Trader) -> None:
@@ -256,7 +256,7 @@ def test_a_quiet_trader_is_told_in_the_inbox_and_over_with_the_next_copy(account
     account.jobs.update(last_success_at=later(minutes=6))
     assert [alerts.watch(later(minutes=6)), alerts.watch(later(minutes=7))] == [1, 0]
     assert one().silent and one().loud_at is None and alerts.waiting(account.owner) == 0
-    assert "no copy opened or closed since" in one().sentence and "for 7 days." in one().sentence
+    assert "no copy opened or closed since" in one().sentence and one().sentence.endswith("for 7 days.")
     copy_of(trader)
     alerts.watch(later(minutes=8))
     assert one().resolved_at is not None
@@ -324,6 +324,11 @@ def test_readings_stretched_beyond_their_cap_are_told(account: Account, interval
     account.jobs.filter(kind="open").update(interval=60)
     alerts.watch()
     assert not Alert.objects.filter(resolved_at=None).exists()
+
+
+def test_bills_that_a_key_may_not_read_are_no_alarm(account: Account) -> None:
+    SyncJob.objects.create(account=account, kind="bills", interval=10**6, last_error="No permission.")
+    assert alerts.watch() == 0
 
 
 # --- how much looking costs ------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from copytrade.alerts import folds, rules
 from copytrade.alerts.hours import told_from
 from copytrade.alerts.kinds import KINDS
 from copytrade.models import Account, Alert, AlertRule, AuditEntry, QuietHours, Trader, User
-from tests.support.alert_desk import account_of, copy_of, later, trader_of
+from tests.support.alert_desk import account_of, copy_of, later, said, trader_of
 
 pytestmark = pytest.mark.django_db
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -89,7 +89,7 @@ def test_a_trader_of_his_own_is_not_as_all_others(trader: Trader, alice: User) -
         copy_of(one, net="-55")
     assert alerts.watch() == 3
     assert Alert.objects.filter(trader=loud).count() == 2 and not Alert.objects.filter(trader=calm).exists()
-    assert "Your limit is 5 USDT." in Alert.objects.filter(trader=loud).first().sentence
+    assert "Your limit is 5 USDT." in said(Alert.objects.filter(trader=loud).first())
 
 
 def test_an_override_without_a_limit_has_that_of_all(trader: Trader, alice: User) -> None:
@@ -126,8 +126,8 @@ def test_only_what_differs_is_stored_and_each_change_is_in_the_audit_log(alice: 
     rules.set_quiet(alice, time(22), time(7))
     said = [entry.subject for entry in AuditEntry.objects.filter(action="alert_rules").order_by("pk")]
     assert said == [
-        "loss of a copy: off, 50 USDT",
-        "trader quiet, Northwind Steady: on, 1 day",
+        "loss of a copy: off, 50\u202fUSDT",
+        "trader quiet, Northwind Steady: on, 1\u202fday",
         "trader quiet, Northwind Steady: as for all traders",
         "Quiet hours: 22:00 to 07:00",
     ]

@@ -88,7 +88,7 @@ def test_the_table_is_saved_whole_and_shown_as_saved(client: Client, alice: User
         ({"loss__limit": "many"}, "Enter a number."),
         ({"loss__limit": "NaN"}, "Enter a number."),
         ({"loss__limit": "1e40"}, "digits"),
-        ({"drawdown__limit": "2000"}, "The limit can be 1000 % at most."),
+        ({"drawdown__limit": "2000"}, "The limit can be 1000\u202f% at most."),
         ({"quiet__limit": "0"}, "The limit has to be above 0."),
         ({"opened__mode": "shout"}, "shout is not one of the available choices"),
         ({"margin__unit": "BTC"}, "BTC is not one of the available choices"),
@@ -126,9 +126,9 @@ def test_a_trader_gets_rules_of_their_own_and_loses_them_again(client: Client, t
         assert client.post(OWN, sent).headers["Location"] == RULES
     row = AlertRule.objects.get()
     assert (row.trader, row.mode, row.threshold) == (trader, "off", None)
-    assert "Loss of a copy: off, 50 USDT, as for all" in page(client)
+    assert "Loss of a copy: off, 50\u202fUSDT, as for all" in page(client)
     client.post(OWN, sent | {"limit": "7", "mode": "on"})
-    assert "Loss of a copy: on, 7 USDT<" in page(client)
+    assert "Loss of a copy: on, 7\u202fUSDT<" in page(client)
     assert client.post(f"{OWN}{row.pk}/remove/").status_code == 302
     assert not AlertRule.objects.exists()
     assert client.post(f"{OWN}{row.pk}/remove/").status_code == 404, "twice changes nothing"

@@ -8,7 +8,7 @@ from itertools import count
 
 from django.utils import timezone
 
-from copytrade.models import Account, SyncJob, TrackingOrder, Trader, User
+from copytrade.models import Account, Alert, SyncJob, TrackingOrder, Trader, User
 
 KINDS = ("open", "history", "traders", "settings")
 _number = count(1)
@@ -52,3 +52,8 @@ def copy_of(trader: Trader, *, net: str | None = None, ago: float = 10, **fields
 
 def later(**span: float) -> datetime:
     return timezone.now() + timedelta(**span)
+
+
+def said(alert: Alert) -> str:
+    """Its sentence with plain spaces where amounts and units are held together."""
+    return alert.sentence.replace("\u202f", " ")
