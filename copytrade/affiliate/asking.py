@@ -89,7 +89,7 @@ def plan(
         last = until or now.astimezone(UTC).date()
         found = ranges.windows(kind.operation, first, last, now, shared=not kind.sums)
         spans = [{"start": to_ms(start), "end": to_ms(end)} for start, end in reversed(found)]
-    product = chosen.get("product_type")
+    product = chosen.get("product_type") if "product_type" in kind.asks else None
     products = choices(kind, "product_type") if product == BOTH else [product]
     return [span | ({"product_type": one} if one else {}) for one in products for span in spans]
 

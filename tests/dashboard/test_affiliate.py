@@ -255,6 +255,39 @@ def test_what_is_not_told_is_said_and_what_is_unknown_is_shown_as_it_came(
     assert "7310000000000000001" in users and "not told by 1" in users and re.search(r"\bNo\b", users)
 
 
+def test_states_are_shown_as_they_came_and_a_time_that_is_not_told_is_said(
+    client: Client, account: Account
+) -> None:
+    report = made(account, *[{"uid": number} for number in range(4)], slug="withdrawals")
+    for number, status in enumerate(["PROGRESSING", "SUCCESS", "HELD_BACK", None]):
+        AffiliateRow.objects.filter(report=report, uid=number).update(product=status, at=None)
+    page = get(client, page_of(account, "withdrawals"))
+    rows = page.split('id="rows"')[1]
+    for status in ("PROGRESSING", "SUCCESS", "HELD_BACK"):
+        assert re.search(rf'<span class="pill [^"]*">{status}</span>', rows)
+    assert [re.sub("<[^>]+>", "", one) for one in listed(page)] == ["not told"] * 4
+    report = made(account, {"uid": 5, "commission": "1"})
+    AffiliateRow.objects.filter(report=report).update(at=None)
+    assert "1 row" in text(get(client, page_of(account, "commissions"))), "in the totals, and in no picture"
+
+
+def test_the_days_that_the_exchange_took_are_shown_beside_those_asked_for(
+    client: Client, account: Account
+) -> None:
+    asked_for = {"since": "2026-01-01", "until": "2026-03-31"}
+    made(
+        account,
+        {"uid": 5},
+        slug="deals",
+        asked=asked_for,
+        told={"since": "2026-02-01", "until": "2026-03-31"},
+    )
+    page = text(get(client, page_of(account, "deals")))
+    assert "1 Jan 2026 to 31 Mar 2026 . The exchange took 2026-02-01 to 2026-03-31" in page.replace(
+        "2026.", "2026 ."
+    )
+
+
 def test_a_sum_that_some_window_did_not_tell_is_at_least(client: Client, account: Account) -> None:
     report = made(account, {"uid": 5, "partly": ["deposit_amount"]}, slug="trading")
     AffiliateRow.objects.filter(report=report).update(n1=Decimal(10), n2=Decimal(3))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from django.conf import settings as django_settings
@@ -107,6 +109,34 @@ def test_the_withdrawals_of_another_wallet_and_of_one_id_are_their_own_questions
     assert every
     one = records(read_all(ask(affiliate, kind, chosen | {"withdraw_id": every[0]["withdraw_id"]})))
     assert one == [every[0]]
+
+
+def test_each_operation_is_asked_with_what_the_interface_names_and_its_page_size(
+    affiliate: Account, sandbox: Sandbox
+) -> None:
+    """interface.md, Limits: at most 200 withdrawals a page; 100 is the default of the other lists."""
+    before = {call["n"] for call in sandbox.calls()["calls"]}
+    chosen = days(2) | {"product_type": "FUTURES", "coin": "BTC", "uid": 7, "sub_uid": 9, "user_ids": [3, 4]}
+    for kind in KINDS.values():
+        read_all(ask(affiliate, kind, chosen))
+    new = [call for call in sandbox.calls()["calls"] if call["n"] not in before]
+    asked = {call["operation"]: parse_qs(call["query"]) for call in new}
+    bodies = {call["operation"]: json.loads(call["body"]) for call in new if call["body"]}
+    sizes = {name: one["pageSize"] for name, one in asked.items() if "pageSize" in one}
+    assert sizes == {
+        "affiliate_commissions": ["100"], "affiliate_users": ["100"], "affiliate_trades_and_assets": ["100"],
+        "internal_withdrawals": ["200"],
+    }  # fmt: skip
+    commissions = asked["affiliate_commissions"]
+    assert (commissions["uid"], commissions["coin"], commissions["productType"]) == (
+        ["7"],
+        ["BTC"],
+        ["FUTURES"],
+    )
+    assert asked["deal_data"]["userIds"] == ["3", "4"]
+    assert asked["deal_data"]["startTime"] == [chosen["since"].isoformat()]
+    sub = bodies["sub_affiliates"]
+    assert (sub["subUid"], sub["productType"], sub["pageSize"], sub["pageNum"]) == (9, "FUTURES", 100, 1)
 
 
 def test_deal_data_of_some_customers_says_which_days_the_exchange_took(affiliate: Account) -> None:
