@@ -21,6 +21,7 @@ FIXED = {
     "Add a connection": "/connections/add/",
     "Alerts": "/alerts/",
     "Alert rules": "/alerts/rules/",
+    "Channels": "/alerts/channels/",
     "Activity": "/activity/",
     "Data issues": "/issues/?state=all",
     "Security": "/security/",
