@@ -15,6 +15,7 @@ from copytrade.clients import NoKey, talking_to
 from copytrade.exchange.errors import ExchangeError, Rejected
 from copytrade.exchange.records import SpotOrder as Told
 from copytrade.models import Account, SpotOrder, SpotTicket
+from copytrade.models.traders import plain
 from copytrade.vault import VaultError
 
 State = SpotOrder.State
@@ -31,6 +32,8 @@ ENDED = ("FILLED", "CANCELED")
 # Somebody looks at the list: what stands is read again when its last reading is older than this.
 WATCHED_AFTER = timedelta(seconds=5)
 MOST_WATCHED = 10
+# Of a text of the exchange's; the desk's own are shorter.
+LONGEST_WORD = 100
 
 
 def look_up_due(ticket: SpotTicket) -> None:
@@ -78,7 +81,7 @@ def take(order: SpotOrder, found: Told) -> bool:
         return False
     now = timezone.now()
     fields: dict[str, Any] = {
-        "state": State.ACCEPTED, "order_id": found.order_id, "status": found.status[:64],
+        "state": State.ACCEPTED, "order_id": found.order_id, "status": plain(found.status)[:64],
         "executed": found.executed_qty, "executed_value": found.cummulative_quote_qty,
         "is_working": found.is_working, "update_time": found.update_time, "read_at": now,
         "read_back": _words(found), "look_at": _next_look(order, found, now), "failed_looks": 0,
@@ -89,7 +92,11 @@ def take(order: SpotOrder, found: Told) -> bool:
     if order.resolved_at is None or order.state != State.ACCEPTED:
         fields["resolved_at"] = now
     open_to_it = SpotOrder.objects.filter(pk=order.pk).exclude(state__in=[State.DRAFT, State.REJECTED])
-    open_to_it.update(**fields)
+    if open_to_it.update(**fields) and fields["look_at"]:
+        # Where nobody was to look any more, for it was held not to have arrived.
+        SpotTicket.objects.filter(pk=order.ticket_id, look_again_at=None).update(
+            look_again_at=fields["look_at"]
+        )
     return True
 
 
@@ -135,7 +142,7 @@ def _words(found: Told) -> dict[str, str]:
         "origQty": found.orig_qty, "price": found.price, "clientOrderId": found.client_order_id,
     }  # fmt: skip
     return {
-        name: value if isinstance(value, str) else f"{value:f}"
+        name: plain(value)[:LONGEST_WORD] if isinstance(value, str) else f"{value:f}"
         for name, value in told.items()
         if value is not None
     }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings as django_settings
 from django.db import transaction
@@ -33,7 +32,7 @@ from copytrade.exchange.records import BatchItem
 from copytrade.models import SpotOrder, SpotTicket
 from copytrade.vault import VaultError
 
-from . import gates, lookups, tickets
+from . import gates, lookups, results, tickets
 
 State = SpotOrder.State
 # A sender that has said nothing for so long after its call's deadline is dead.
@@ -159,29 +158,31 @@ def _post(ticket: SpotTicket, orders: list[SpotOrder]) -> bool:
     try:
         with talking_to(account, interactive=True, purpose="to send a spot order") as client:
             if _slept(orders):
-                return _hold_back(orders, 1.0, "Not sent yet: this machine was busy.")
+                return results.hold_back(orders, 1.0, "Not sent yet: this machine was busy.")
             try:
-                results = _called(client, ticket, orders)
+                answer = _called(client, ticket, orders)
             finally:
                 _note_counts(ticket, client)
     except RateLimited as error:
         if error.local:
-            return _hold_back(orders, error.retry_after, HELD_BACK)
-        _refused(orders, str(error.code or ""), f"The exchange did not take the order. {error.sentence}")
+            return results.hold_back(orders, error.retry_after, HELD_BACK)
+        results.refused(
+            orders, str(error.code or ""), f"The exchange did not take the order. {error.sentence}"
+        )
     except (Rejected, Unauthorized, Unreachable) as error:
         health.failed(account, error)
         untaken = "The exchange did not take the order. " if isinstance(error, Unreachable) else ""
         field = (error.field or "") if isinstance(error, Rejected) else ""
-        _refused(orders, str(error.code or ""), f"{untaken}{error.sentence}", field)
+        results.refused(orders, str(error.code or ""), f"{untaken}{error.sentence}", field)
     except (NoKey, VaultError) as error:  # before the socket opens
-        _refused(orders, "no_key", f"Nothing was sent. {error}")
+        results.refused(orders, "no_key", f"Nothing was sent. {error}")
     except Exception as error:
         known = isinstance(error, OutcomeUnknown | Malformed)
-        _unknown(orders, error.sentence if known else "The answer was lost.")  # type: ignore[attr-defined]
+        results.unknown(orders, error.sentence if known else "The answer was lost.")  # type: ignore[attr-defined]
         if not isinstance(error, ExchangeError):
             raise
     else:
-        _sort(orders, results)
+        results.sort(orders, answer)
     return True
 
 
@@ -197,61 +198,9 @@ def _called(client: ExchangeClient, ticket: SpotTicket, orders: list[SpotOrder])
     return BatchResult([item], [], [])
 
 
-def _sort(orders: list[SpotOrder], results: BatchResult) -> None:
-    """Each order's own result, by our id; what the answer says nothing clear of is UNKNOWN."""
-    told = {item.client_order_id: item for item in results.results}
-    for order in orders:
-        item = told.get(order.client_order_id)
-        if item is not None and item.accepted:
-            _accepted(order, item)
-        elif item is not None and item.error_code:
-            said = f" It says: “{item.error_msg[:300]}”." if item.error_msg else ""
-            _refused([order], item.error_code[:64], f"The exchange refused this order.{said}")
-        else:
-            _unknown([order], "The exchange's answer says nothing of this order.")
-
-
-def _accepted(order: SpotOrder, item: BatchItem) -> None:
-    now = timezone.now()
-    settled = {
-        "state": State.ACCEPTED, "order_id": item.order_id, "transact_time": item.transact_time,
-        "resolved_at": now, "look_at": now, "error_code": "", "error_message": "",
-    }  # fmt: skip
-    _settle([order], State.NOT_SEEN, **settled)
-
-
-def _refused(orders: list[SpotOrder], code: str, words: str, field: str = "") -> None:
-    _settle(
-        orders, state=State.REJECTED, resolved_at=timezone.now(), look_at=None, error_code=code,
-        error_message=words, error_field=field[:64],
-    )  # fmt: skip
-
-
-def _settle(orders: list[SpotOrder], *also: str, **fields: Any) -> None:
-    """A clear answer counts although the order was given up for unknown meanwhile: its sender was only slow."""
-    mine = [order.pk for order in orders]
-    SpotOrder.objects.filter(pk__in=mine, state__in=[State.SENDING, State.UNKNOWN, *also]).update(**fields)
-
-
-def _unknown(orders: list[SpotOrder], words: str) -> None:
-    mine = [order.pk for order in orders]
-    first = timezone.now() + timedelta(seconds=lookups.LOOK_AFTER[0])
-    SpotOrder.objects.filter(pk__in=mine, state=State.SENDING).update(
-        state=State.UNKNOWN, error_message=words, look_at=first
-    )
-
-
 def _slept(orders: list[SpotOrder]) -> bool:
     """Was this process put to sleep since it took them? Others may hold its orders for lost by now."""
     return any(not order.sent_at or timezone.now() - order.sent_at > SENDER_IS_DEAD_AFTER for order in orders)
-
-
-def _hold_back(orders: list[SpotOrder], seconds: float, words: str) -> bool:
-    """Nothing went out, by our own limiter say: confirmed as before, and tried again when there is room."""
-    again = timezone.now() + timedelta(seconds=min(max(seconds, 1.0), 60.0))
-    mine = SpotOrder.objects.filter(pk__in=[order.pk for order in orders], state=State.SENDING)
-    mine.update(state=State.CONFIRMED, sent_at=None, look_at=again, error_message=words)
-    return False
 
 
 def _note_counts(ticket: SpotTicket, client: ExchangeClient) -> None:

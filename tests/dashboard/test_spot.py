@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -16,6 +17,7 @@ from django.urls import reverse
 from copytrade import connections
 from copytrade.models import Account, AuditEntry, DeskPolicy, SpotOrder, SpotTicket, User
 from copytrade.spot import sending, tickets
+from copytrade.spot.lookups import ask, take
 from dashboard import demo
 from dashboard.views.spot import looked_at
 from tests.support.sandbox_process import Sandbox
@@ -278,6 +280,32 @@ def test_what_did_not_arrive_is_offered_once_more_under_the_same_id(
     assert client.post(url(trading, "spot_again", ticket)).status_code == 409
 
 
+def test_a_look_up_by_a_person_finds_what_was_held_not_to_have_arrived(
+    client: Client, trading: Account, sandbox: Sandbox
+) -> None:
+    ticket = sent(trading)
+    SpotOrder.objects.update(state=State.NOT_SEEN, order_id=None, look_at=None)
+    SpotTicket.objects.update(look_again_at=None)
+    client.post(url(trading, "spot_look_up"), {"client_id": only(ticket).client_order_id})
+    assert only(ticket).state == State.ACCEPTED and only(ticket).order_id
+    assert SpotTicket.objects.get().look_again_at, "it stands, so it is followed again"
+    assert "Review and send again" not in page(client.get(url(trading, "spot_ticket", ticket)))
+
+
+def test_hostile_words_of_the_exchange_are_text_and_short(
+    client: Client, trading: Account, sandbox: Sandbox
+) -> None:
+    order = only(sent(trading))
+    hostile = "<script>alert(1)</script>\u202e" + "x" * 5000
+    told = ask(trading, order)
+    assert take(order, replace(told, status=hostile, side=hostile))
+    for place in (url(trading), url(trading, "spot_ticket", order.ticket)):
+        html = client.get(place).content.decode()
+        assert "<script>alert" not in html and "&lt;script&gt;alert" in html
+        assert "\u202e" not in html and "x" * 200 not in html
+    assert "differs" in page(client.get(url(trading)))
+
+
 def test_what_arrived_is_not_offered_again(client: Client, trading: Account) -> None:
     ticket = sent(trading)
     assert client.post(url(trading, "spot_again", ticket)).status_code == 409
@@ -387,7 +415,7 @@ def test_a_look_up_shows_unknown_words_and_tells_what_is_absent(
     order = only(sent(trading))
     sandbox.fault("order", "unknown_status", times=1)
     html = page(client.post(url(trading, "spot_look_up"), {"order_id": str(order.order_id)}))
-    status = re.search(r'<span class="pill">([^<]+)</span></div>\s*<dl', html)
+    status = re.search(r'<span class="pill told"><bdi>([^<]+)</bdi></span></div>\s*<dl', html)
     assert status and status[1] not in ("NEW", "FILLED", "CANCELED")
     sandbox.fault("order", "missing_fields", times=1, fields=["isWorking", "time"])
     html = page(client.post(url(trading, "spot_look_up"), {"order_id": str(order.order_id)}))
