@@ -18,6 +18,9 @@ SECRET_TEXT = re.compile(
     r"(?i)((?:access-(?:key|sign|passphrase)|secret|passphrase|password|authorization)[\"']?\s*[=:]\s*[\"']?)[^\s,\"'&}]+"
 )
 ADDRESS_TEXT = re.compile(r"(?<=://)[^/\s@]+@")
+# What moves a terminal's cursor, turns the direction of writing or begins a line: texts of strangers are in logs too.
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+TRACES = ("exception", "stack")  # their own lines and tabs stay
 
 Event = MutableMapping[str, Any]
 
@@ -37,6 +40,19 @@ def redact(_logger: Any, _method: str, event: Event) -> Event:
     return event
 
 
+def one_line(_logger: Any, _method: str, event: Event) -> Event:
+    """Control characters spelled out, so that nobody's text can forge a line or write elsewhere on the screen."""
+    for name, value in list(event.items()):
+        if isinstance(value, str):
+            event[name] = CONTROLS.sub(lambda found, trace=name in TRACES: _spelled(found[0], trace), value)
+    return event
+
+
+def _spelled(character: str, in_trace: bool) -> str:
+    kept = in_trace and character in "\n\t"
+    return character if kept else character.encode("unicode_escape").decode()
+
+
 SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -45,6 +61,7 @@ SHARED: list[Any] = [
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.format_exc_info,
     redact,
+    one_line,
 ]
 
 
