@@ -120,7 +120,7 @@ def test_only_what_differs_is_stored_and_each_change_is_in_the_audit_log(alice: 
     usual = {kind: (rule.mode, rule.limit, rule.unit) for kind in KINDS if (rule := rules.default(kind))}
     assert rules.save(alice, usual) == [] and not alice.alert_rules.exists()
     assert rules.save(alice, usual | {"loss": ("off", Decimal(50), "USDT")}) == [
-        "loss of a copy: off, 50 USDT"
+        "loss of a copy: off, 50\u202fUSDT"
     ]
     rules.drop(rules.override(alice, "quiet", trader, "on", Decimal("1"), "days"))
     rules.set_quiet(alice, time(22), time(7))
