@@ -1,9 +1,9 @@
 """Delete everything: a person leaves with all that is theirs, at once for them and in bounded steps for the database.
 
 `begin` makes the account unusable in one short transaction: the data key first (without it the stored exchange keys
-are noise, in backups of the database too), then the keys, the readings, the sign-in and every session. `proceed` is
-the chore that removes the rows, some thousands at a time and the leaves before what they hang on, and the person last.
-Where a worker dies the next one goes on: what is left is what there is to do, and no cursor has to be kept.
+are noise; a backup made before has it still, as the page says), then the keys, the readings, the sign-in and every
+session. `proceed` is the chore that removes the rows, some thousands at a time, the leaves before what they hang on,
+and the person last. Where a worker dies the next one goes on: what is left is what there is to do.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
-from django.conf import settings
 from django.contrib.sessions.models import Session
-from django.db import IntegrityError, models, transaction
-from django.db.models import F, Q, QuerySet
+from django.db import models, transaction
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from . import audit
@@ -30,6 +28,7 @@ from .models import (
     DeskPolicy,
     Erasure,
     SettingsChange,
+    SpotOrder,
     SyncJob,
     TrackingOrder,
     User,
@@ -37,6 +36,11 @@ from .models import (
 
 # Rows of one table that one step removes, and the seconds after which a worker turns to other work.
 STEP, BUDGET_SECONDS = 2000, 8.0
+# What is written to the exchange, the way from there to the person, and its name in a sentence.
+WRITES: tuple[tuple[Any, str, str], ...] = (
+    (SettingsChange, "trader__account__owner", "A change of your settings"),
+    (SpotOrder, "account__owner", "A spot order of yours"),
+)
 # Tables whose rows outlive whom they point to (SET_NULL), and yet go with the person.
 PERSONAL = {("copytrade.AuditEntry", "user")}
 
@@ -55,7 +59,7 @@ def begin(user: User, successor: User | None = None) -> Erasure:
         if (under_way := Erasure.objects.filter(user=person).first()) is not None:
             return under_way
         _hand_over(person, successor)
-        _withdraw_changes(person)
+        _withdraw_what_waits(person)
         DataKey.objects.filter(user=person).delete()
         Credential.objects.filter(account__owner=person).delete()
         # A reading that is being stored holds its job: this waits for it, and later ones find no job.
@@ -92,13 +96,14 @@ def _hand_over(person: User, successor: User | None) -> None:
         raise NotNow("You run this desk and other people use it. Say who runs it after you.")
 
 
-def _withdraw_changes(person: User) -> None:
+def _withdraw_what_waits(person: User) -> None:
     """What waits to be sent never is; what is on its way cannot be called back, and is waited for."""
-    mine = SettingsChange.objects.filter(trader__account__owner=person)
-    list(mine.filter(state__in=SettingsChange.OPEN_STATES).select_for_update(of=("self",)).order_by("pk"))
-    if mine.filter(state=SettingsChange.State.SENDING).exists():
-        raise NotNow("A change of your settings is being sent at this moment. Try again in a minute.")
-    mine.filter(state=SettingsChange.State.CONFIRMED).delete()
+    for model, path, what in WRITES:
+        mine = model._base_manager.filter(**{path: person})
+        list(mine.filter(state__in=model.OPEN_STATES).select_for_update(of=("self",)).order_by("pk"))
+        if mine.filter(state=model.State.SENDING).exists():
+            raise NotNow(f"{what} is being sent at this moment. Try again in a minute.")
+        mine.filter(state=model.State.CONFIRMED).delete()
 
 
 def _forget_the_sign_in(person: User) -> None:
@@ -162,30 +167,24 @@ def _remove(model: type[models.Model], path: str, person: User) -> int:
 
 def _sessions(person: User) -> Iterator[int]:
     """Sessions that the list did not know of; their data name the person."""
-    store = import_module(settings.SESSION_ENGINE).SessionStore
     last = ""
-    while keys := list(
-        Session.objects.filter(session_key__gt=last)
-        .order_by("session_key")
-        .values_list("session_key", flat=True)[:500]
-    ):
-        last = keys[-1]
-        mine = [key for key in keys if store(key).get("_auth_user_id") == str(person.pk)]
+    while rows := list(Session.objects.filter(session_key__gt=last).order_by("session_key")[:500]):
+        last = rows[-1].session_key
+        mine = [row.session_key for row in rows if row.get_decoded().get("_auth_user_id") == str(person.pk)]
         yield Session.objects.filter(session_key__in=mine).delete()[0]
 
 
 def _person(erasure: Erasure, person: User) -> int:
-    """The person, with whatever a request that was under way may have written meanwhile."""
+    """The person, with whatever a request or a chore that was under way wrote meanwhile.
+
+    The lock keeps anything from being attached to the person while they go; it would fail, not stay behind."""
     with transaction.atomic():
-        try:
-            gone = person.delete()[0]
-        except IntegrityError:  # written between the looking and the removing: the next turn finds it
-            transaction.set_rollback(True)
-            return 0
+        User.objects.select_for_update().get(pk=person.pk)
+        gone = AuditEntry.objects.filter(user=person).delete()[0] + person.delete()[0]
         Erasure.objects.filter(pk=erasure.pk).update(
             user=None, done_at=timezone.now(), removed=F("removed") + gone
         )
-        if not User.objects.filter(Q(is_demo=False)).exists():
+        if not User.objects.filter(is_demo=False).exists():
             _begin_anew()
     return gone
 

@@ -172,7 +172,8 @@ def _failed(job: SyncJob, reading: Reading | None, error: ExchangeError | NoKey 
     if isinstance(error, ExchangeError):
         # A permission that only these readings lack is said beside them; the key is not refused for it.
         health.failed(job.account, error, reading=job.kind in COPY_KINDS)
-    _push_ahead(job, words, getattr(error, "retry_after", 0.0))
+    opened = not isinstance(error, (NoKey, VaultError))
+    _push_ahead(job, words, getattr(error, "retry_after", 0.0), opened=opened)
     code = getattr(error, "code", None)
     note_run(job.account, job.kind, reading, error_code=str(code or type(error).__name__), error=words)
     log.warning(
@@ -181,7 +182,8 @@ def _failed(job: SyncJob, reading: Reading | None, error: ExchangeError | NoKey 
     return words
 
 
-def _push_ahead(job: SyncJob, words: str, at_least: float = 0.0) -> None:
+def _push_ahead(job: SyncJob, words: str, at_least: float = 0.0, *, opened: bool = True) -> None:
+    """`opened`: the key was, so the audit log counts it."""
     usual = min(interval_of(job), RETRY_AFTER)
     pause = min(max(usual * 2 ** min(job.failures, 10), timedelta(seconds=at_least)), LONGEST_PAUSE)
     leases.release(
@@ -190,7 +192,7 @@ def _push_ahead(job: SyncJob, words: str, at_least: float = 0.0) -> None:
         heed_hints=False,
         failures=job.failures + 1,
         last_error=words[:500],
-        key_uses=F("key_uses") + 1,
+        key_uses=F("key_uses") + int(opened),
     )
     if job.account.state == Account.State.PENDING:
         # One kind tries the new key for all: the fewer refused calls the better.

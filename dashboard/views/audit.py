@@ -21,6 +21,8 @@ from dashboard.filters import history_filters, whole
 
 PAGE = 50
 DESK = "desk"
+# "settings exported" was true while settings were all that could be exported.
+LABELS = dict(AuditEntry.Action.choices) | {AuditEntry.Action.EXPORTED: "exported"}
 COLUMNS = (
     ("at", "time", "at"),
     ("kind", "text", "action"),
@@ -39,10 +41,12 @@ def audit(request: HttpRequest) -> HttpResponse:
     of, asked = _asked(request)
     found = list(log.entries(of, asked, before=whole(request.GET.get("before")))[: PAGE + 1])
     context = {
-        "entries": [(entry, _pretty(entry.details)) for entry in found[:PAGE]],
+        "entries": [
+            (entry, _pretty(entry.details), LABELS.get(entry.action, entry.action)) for entry in found[:PAGE]
+        ],
         "older": found[PAGE - 1].pk if len(found) > PAGE else None,
         "groups": [(word, label) for word, label, _ in log.GROUPS],
-        "actions": AuditEntry.Action.choices,
+        "actions": LABELS.items(),
         "asked": asked,
         "narrowed": asked != log.Filters(),
         "accounts": access.accounts(request),

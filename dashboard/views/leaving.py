@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from copytrade import erasure
-from copytrade.models import Erasure, SettingsChange, User
+from copytrade.models import Erasure, User
 from dashboard import access, htmx, stepup
 from dashboard.admission import nobody_yet
 from dashboard.errors import demo_page
@@ -67,15 +67,16 @@ def _told(request: HttpRequest, person: User, problem: str = "") -> dict[str, An
     """What would go. Orders are counted only up to a bound: the page must not wait for a million."""
     most = 10_000
     orders = access.orders(request).order_by()[: most + 1].count()
-    changes = SettingsChange.objects.filter(
-        trader__account__owner=person, state__in=SettingsChange.OPEN_STATES
-    )
+    writes = [
+        model._base_manager.filter(**{path: person}, state__in=model.OPEN_STATES).count()
+        for model, path, _ in erasure.WRITES
+    ]
     return {
         "problem": problem,
         "connections": list(access.accounts(request)),
         "orders": min(orders, most),
         "more_orders": orders > most,
-        "open_changes": changes.count(),
+        "open_changes": sum(writes),
         "others": list(erasure.others(person)) if person.is_operator else [],
         "last": not erasure.others(person).exists(),
         "chosen": whole(request.POST.get("successor")),

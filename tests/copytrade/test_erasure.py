@@ -30,6 +30,8 @@ from copytrade.models import (
     SettingsChange,
     SettingsTemplate,
     SettingsVersion,
+    SpotOrder,
+    SpotTicket,
     SyncJob,
     SyncRun,
     TrackingOrder,
@@ -222,6 +224,31 @@ def test_a_change_that_waits_is_never_sent_and_one_on_its_way_is_waited_for(
     SettingsChange.objects.filter(pk=change.pk).update(state=State.CONFIRMED)
     erasure.begin(alice)
     assert not SettingsChange.objects.filter(pk=change.pk).exists()
+
+
+def test_a_spot_order_that_waits_is_never_sent_and_one_on_its_way_is_waited_for(
+    alice: User, followed: Trader
+) -> None:
+    ticket = SpotTicket.objects.create(account=followed.account, author=alice)
+    order = SpotOrder.objects.create(
+        ticket=ticket, account=followed.account, client_order_id="ours-1", side="BUY",
+        type="MARKET", quantity=1, state=SpotOrder.State.SENDING,
+    )  # fmt: skip
+    with pytest.raises(erasure.NotNow, match="A spot order of yours is being sent"):
+        erasure.begin(alice)
+    SpotOrder.objects.filter(pk=order.pk).update(state=SpotOrder.State.CONFIRMED)
+    erasure.begin(alice)
+    assert not SpotOrder.objects.filter(pk=order.pk).exists()
+
+
+def test_an_entry_that_is_written_at_the_last_moment_does_not_become_the_desks(
+    alice: User, charlie: User, followed: Trader
+) -> None:
+    erasure.begin(alice)
+    audit.note(alice, "key_used", subject="Main: key used")
+    erasure._person(Erasure.objects.get(), User.objects.get(pk=alice.pk))
+    assert not AuditEntry.objects.filter(subject="Main: key used").exists()
+    assert not User.objects.filter(pk=alice.pk).exists()
 
 
 def test_the_operator_names_a_successor_while_others_are_there(alice: User, charlie: User) -> None:

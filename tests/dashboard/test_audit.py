@@ -83,7 +83,7 @@ def test_a_long_log_is_walked_without_gaps_or_repeats(client: Client, alice: Use
     address: str | None = LOG
     while address:
         answer = client.get(address)
-        seen += [entry.subject for entry, _ in answer.context["entries"]]
+        seen += [entry.subject for entry, _, _ in answer.context["entries"]]
         audit.note(alice, "restore", subject="while reading")
         older = answer.context["older"]
         address = f"{LOG}?before={older}" if older else None

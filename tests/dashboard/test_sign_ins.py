@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from copytrade import audit, connections, retention
 from copytrade.models import Account, AuditEntry, SyncJob, User
+from copytrade.sync.run import sync_account
 from tests.dashboard.test_security import code_for
 from tests.support.signed_in import signed_in
 
@@ -179,10 +180,15 @@ def test_readings_are_one_entry_a_day_that_counts(account: Account) -> None:
 
 
 def test_a_reading_counts_its_use_of_the_key(account: Account, sandbox: object) -> None:
-    from copytrade.sync.run import sync_account
-
     sync_account(account.pk, ["traders"])
     assert SyncJob.objects.get(account=account, kind="traders").key_uses == 1
+
+
+def test_a_reading_that_had_no_key_to_open_counts_nothing(alice: User) -> None:
+    keyless = Account.objects.create(owner=alice, label="Keyless", venue="sandbox")
+    sync_account(keyless.pk, ["traders"])
+    job = SyncJob.objects.get(account=keyless, kind="traders")
+    assert job.failures == 1 and job.key_uses == 0
 
 
 # --- what is shown, exported and kept --------------------------------------------------------------------
