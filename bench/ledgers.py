@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from copytrade import rollups, rules
-from copytrade.models import Account, SettingsVersion, SyncJob, Trader, User
+from copytrade.models import COPY_KINDS, Account, SettingsVersion, SyncJob, Trader, User
 from tests.support.ledger_rows import UNIFIED
 
 TRADERS, ACCOUNTS, DAYS, OPEN = 20, 2, 400, 60
@@ -92,7 +92,7 @@ def _account(owner: User, place: int, now: datetime) -> Account:
             complete_from=datetime(2024, 1, 1, tzinfo=UTC) if kind == SyncJob.Kind.HISTORY else None,
             cursor={"until": now.isoformat()} if kind == SyncJob.Kind.HISTORY else {},
         )
-        for kind in SyncJob.Kind.values
+        for kind in COPY_KINDS
     )  # fmt: skip
     return account
 

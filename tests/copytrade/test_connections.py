@@ -9,6 +9,7 @@ from django.db import connection
 
 from copytrade import clients, connections, keys
 from copytrade.models import (
+    COPY_KINDS,
     Account,
     BadRecord,
     Credential,
@@ -33,7 +34,7 @@ def test_a_connection_is_stored_sealed_and_due(alice: User) -> None:
     account = add(alice, label=" Main ", key=" follower-key ")
     assert (account.label, account.key_hint, account.state) == ("Main", "-key", "new")
     assert account.writes_enabled
-    assert set(account.jobs.values_list("kind", flat=True)) == set(SyncJob.Kind.values)
+    assert set(account.jobs.values_list("kind", flat=True)) == set(COPY_KINDS)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT t::text FROM copytrade_credential t UNION ALL SELECT t::text FROM copytrade_account t"

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from copytrade.models import Account, SyncJob, User
+from copytrade.models import COPY_KINDS, Account, SyncJob, User
 from copytrade.sync import handing_back, leases
 from copytrade.sync.reading import Reading
 from dashboard.celery import app
@@ -125,7 +125,7 @@ def test_bringing_forward_never_pushes_back(job: SyncJob) -> None:
 def test_an_account_that_hangs_leaves_workers_to_the_others() -> None:
     owner = User.objects.create_user("owner")
     hanging, other = (Account.objects.create(owner=owner, label=name, venue="sandbox") for name in "AB")
-    jobs = [SyncJob.objects.create(account=hanging, kind=kind) for kind in SyncJob.Kind.values]
+    jobs = [SyncJob.objects.create(account=hanging, kind=kind) for kind in COPY_KINDS]
     others = SyncJob.objects.create(account=other, kind="open")
     start, held = threading.Barrier(len(jobs)), []
 
@@ -211,7 +211,7 @@ def test_what_was_given_back_is_due_as_before(job: SyncJob) -> None:
 def test_of_many_workers_each_gets_another_job_and_no_account_more_than_its_share() -> None:
     owner = User.objects.create_user("owner")
     for account in desk_of(owner, *"ABCDE"):
-        for kind in SyncJob.Kind.values:
+        for kind in COPY_KINDS:
             due(account, kind, 1)
     start, got = threading.Barrier(6), []
 
@@ -233,7 +233,7 @@ def test_of_many_workers_each_gets_another_job_and_no_account_more_than_its_shar
 
 def test_an_account_with_its_share_at_work_waits_while_others_are_served(alice: User) -> None:
     a, b = desk_of(alice, "A", "B")
-    for kind in SyncJob.Kind.values:
+    for kind in COPY_KINDS:
         due(a, kind, 60)
     other = due(b, "open", 1)
     held = [leases.claim_next() for _ in range(leases.AT_ONCE)]
@@ -246,7 +246,7 @@ def test_an_account_with_its_share_at_work_waits_while_others_are_served(alice: 
 def test_an_account_that_hangs_while_hints_come_in_keeps_nobody_from_the_others(alice: User) -> None:
     """A hint puts a held job's deadline ahead by a little; it is held all the same."""
     a, b = desk_of(alice, "A", "B")
-    for kind in SyncJob.Kind.values:
+    for kind in COPY_KINDS:
         due(a, kind, 60)
     other = due(b, "open", 1)
     held = [leases.claim_next() for _ in range(leases.AT_ONCE)]

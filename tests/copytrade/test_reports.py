@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from copytrade import ledger, reports, rollups
-from copytrade.models import Account, SyncJob, TrackingOrder, Trader, User
+from copytrade.models import COPY_KINDS, Account, SyncJob, TrackingOrder, Trader, User
 from copytrade.sync import run
 from tests.support.sandbox_process import Sandbox
 
@@ -24,7 +24,7 @@ NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 def desk(alice: User) -> Account:
     """alice's account with two traders: 5 and 3 USDT net after 12 and 6 closed copies, and three open ones."""
     account = Account.objects.create(owner=alice, label="A", venue="sandbox")
-    SyncJob.objects.bulk_create(SyncJob(account=account, kind=kind) for kind in SyncJob.Kind.values)
+    SyncJob.objects.bulk_create(SyncJob(account=account, kind=kind) for kind in COPY_KINDS)
     fill(account, 12, UID, "BTCUSDT", 0)
     fill(account, 6, UID + 1, "ETHUSDT", 100)
     opened = [

@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from copytrade import egress
 from copytrade.intervals import BOUNDS, OVERLAP_AT_LAST
-from copytrade.models import Account, SyncJob, User
+from copytrade.models import COPY_KINDS, Account, SyncJob, User
 from copytrade.scheduling import planner, room
 from copytrade.sync import run
 
-KINDS = SyncJob.Kind.values
+KINDS = COPY_KINDS
 
 
 @pytest.fixture
