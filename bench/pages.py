@@ -269,7 +269,9 @@ def recomputed(name: str) -> list[Ratio]:
         for told, everything in ways.items():
             ratio, ours, plain = in_turn(everything, grouped, REMAKES)
             limit = 6.0 if len(rows) == 0 else None
-            label = "full recomputation (daily sums, summaries, details) / one plain GROUP BY of the daily sums"
+            label = (
+                "full recomputation (daily sums, summaries, details) / one plain GROUP BY of the daily sums"
+            )
             rows.append(
                 Ratio(f"{label}, {told}", ratio, limit, "most", f"{ours:.1f} s against {plain:.2f} s")
             )
