@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from copytrade import reconcile, reports, rollups, rules, versions
 from copytrade.models import SettingsVersion, SyncJob, Trader, TraderNote
 from copytrade.rollups.days import first_moment
+from copytrade.rollups.ranges import MOST_COPIES
 from copytrade.statistics.parts import true_up_before
 from dashboard import access, asked, calendars, charts, comparisons, figures, htmx, plots, watching
 from dashboard.forms.traders import CapitalForm, NoteForm
@@ -150,6 +151,7 @@ def _page(
         "notes": _notes(around, edited, today),
         "capital_form": capital_form or CapitalForm(initial={"capital": _plain(found.capital_base)}),
         "today": today,
+        "most_copies": MOST_COPIES,
         **_pictures(page, around, zone),
         **_breakdowns(page, around),
         **_in_force(around.version),
@@ -168,7 +170,7 @@ def _report(
     found: Trader, wanted: asked.Asked, now: datetime, zone: tzinfo, reach: reports.Reach
 ) -> reports.TraderPage:
     if wanted.first is not None and wanted.last is not None:
-        return reports.trader_range(found, wanted.first, wanted.last, now, zone)
+        return reports.trader_range(found, wanted.first, wanted.last, now, zone, reach)
     return reports.trader_page(found, wanted.period.key, now, zone, reach)
 
 
