@@ -17,7 +17,7 @@ Point = tuple[datetime, Decimal, Decimal]
 Happening = tuple[datetime, str] | tuple[datetime, str, str]  # when, (its kind,) its label
 # A page is sent anew at each view: as many points as its picture can show, and no more. Single ones are read off a line
 # that is fetched then.
-MOST_POINTS, STILL_POINTS, STEP_POINTS = 800, 150, 100
+MOST_POINTS, STILL_POINTS, STEP_POINTS = 800, 130, 80
 
 
 def thinned(points: Sequence[Point], limit: int = MOST_POINTS) -> list[Point]:

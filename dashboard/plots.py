@@ -210,11 +210,13 @@ def _room(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
 
 def joined(across: Sequence[int], up: Sequence[int]) -> str:
     """Straight lines from the first point on, each told from the one before: what is near takes few digits."""
-    moves = [
-        (x - before_x, y - before_y)
-        for (before_x, before_y), (x, y) in pairwise(zip(across, up, strict=True))
-        if (x, y) != (before_x, before_y)
-    ]
+    moves: list[tuple[int, int]] = []
+    for (before_x, before_y), (x, y) in pairwise(zip(across, up, strict=True)):
+        right, down = x - before_x, y - before_y
+        if not down and moves and not moves[-1][1] and right * moves[-1][0] >= 0:
+            moves[-1] = moves[-1][0] + right, 0  # on along the same level line
+        elif right or down:
+            moves.append((right, down))
     return "l" + _pairs(moves) if moves else "h0"
 
 

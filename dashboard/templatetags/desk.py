@@ -204,7 +204,7 @@ def age(value: Any) -> SafeString | str:
     seconds = max(0, int((timezone.now() - value).total_seconds()))
     markup = '<time datetime="{}" title="{}" data-age="{}">{} ago</time>'
     return format_html(
-        markup, value.isoformat(timespec="seconds"), _full(value), seconds, span_words(seconds)
+        markup, value.isoformat(" ", "seconds"), _full(value), seconds, span_words(seconds)
     )
 
 
@@ -216,7 +216,7 @@ def until(value: Any) -> SafeString | str:
     left = int((value - timezone.now()).total_seconds())
     words = f"in {span_words(left)}" if left > 0 else "now"
     return format_html(
-        '<time datetime="{}" title="{}">{}</time>', value.isoformat(timespec="seconds"), _full(value), words
+        '<time datetime="{}" title="{}">{}</time>', value.isoformat(" ", "seconds"), _full(value), words
     )
 
 
@@ -229,7 +229,7 @@ def when(value: Any) -> SafeString | str:
     year = "" if local.year == timezone.localtime().year else f" {local.year}"
     text = f"{local.day} {local:%b}{year} {local:%H:%M}"
     return format_html(
-        '<time datetime="{}" title="{}">{}</time>', value.isoformat(timespec="seconds"), _full(value), text
+        '<time datetime="{}" title="{}">{}</time>', value.isoformat(" ", "seconds"), _full(value), text
     )
 
 
