@@ -203,9 +203,7 @@ def age(value: Any) -> SafeString | str:
         return "never"
     seconds = max(0, int((timezone.now() - value).total_seconds()))
     markup = '<time datetime="{}" title="{}" data-age="{}">{} ago</time>'
-    return format_html(
-        markup, value.isoformat(" ", "seconds"), _full(value), seconds, span_words(seconds)
-    )
+    return format_html(markup, value.isoformat(" ", "seconds"), _full(value), seconds, span_words(seconds))
 
 
 @register.filter
