@@ -33,6 +33,9 @@ log = structlog.get_logger(__name__)
 HINT_LIVES = 15
 # Workers that may be telling at a time: a slow receiver holds one of them for seconds, and never all.
 TELLERS = 2
+# One for readings is kept until a worker that has just begun is free again: no more than its processes can take wait
+# in a queue, so there is nothing to sort out when they come back, and always something to go on with.
+WORK_HINT_LIVES = round(worker.WORK_SECONDS) + 10
 CHORES = {
     "plan": Work(planner.replan, every=15),
     "own": Work(own_readings.keep_up, every=15),
@@ -59,12 +62,28 @@ def tick() -> int:
         sent += hint_spot(ticket_id)
     if desk_work.is_due(CHORES):
         sent += _hint(chores)
-    processes = current_app.conf.worker_concurrency or 1
     configured = set(egress.names())
-    for name, due in worker.due_by_egress().items():
-        for _ in range(min(due, processes) if name in configured else 0):
-            sent += _hint(work, queue=f"readings.{name}")
-    return sent
+    return sent + sum(
+        _wake_for(f"readings.{name}", due)
+        for name, due in worker.due_by_egress().items()
+        if name in configured
+    )
+
+
+def _wake_for(queue: str, due: int) -> int:
+    """Hints for so many readings: together with those that wait there, as many as a worker has processes."""
+    wanted = min(due, current_app.conf.worker_concurrency or 1)
+    missing = wanted - _waiting_in(queue)
+    return sum(_hint(work, queue=queue, lives=WORK_HINT_LIVES) for _ in range(missing))
+
+
+def _waiting_in(queue: str) -> int:
+    """How many messages nobody has taken yet; 0 when the broker is away."""
+    try:
+        with current_app.pool.acquire(block=True, timeout=5) as connection:
+            return connection.default_channel.queue_declare(queue).message_count
+    except (KombuError, RedisError, OSError):
+        return 0
 
 
 @shared_task(soft_time_limit=100, time_limit=120)
@@ -150,9 +169,15 @@ def hint_account(account_id: int) -> bool:
     return _hint(wake, account_id)
 
 
-def _hint(task: Task, *ids: int, queue: str = "desk", connection: Connection | None = None) -> bool:
+def _hint(
+    task: Task,
+    *ids: int,
+    queue: str = "desk",
+    lives: int = HINT_LIVES,
+    connection: Connection | None = None,
+) -> bool:
     try:
-        task.apply_async(ids, queue=queue, expires=HINT_LIVES, retry=False, connection=connection)
+        task.apply_async(ids, queue=queue, expires=lives, retry=False, connection=connection)
     except (KombuError, RedisError, OSError) as error:
         log.warning("hint not sent", task=task.name, error=type(error).__name__)
         return False

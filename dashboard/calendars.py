@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from itertools import groupby
+from itertools import groupby, pairwise
 
 CELL = 18
+# The field of a day, 15 wide: what a thick line with round joins makes a square with round corners, or a circle.
+SQUARE, SQUARE_FROM = "h9v9h-9z", 3
+CIRCLE, CIRCLE_FROM = "h0", 7.5
 MOST_MONTHS = 12
 
 
@@ -38,6 +41,24 @@ class Month:
     losses: int
     best: Day | None
     worst: Day | None
+
+    @property
+    def shapes(self) -> list[tuple[str, str]]:
+        """(class, path) of all days of one kind and level together: a month in a few hundred bytes."""
+        fields = sorted(self.days, key=lambda day: (day.kind, day.level))
+        return [
+            (f"day-{kind} level-{level}", _fields(list(days), kind))
+            for (kind, level), days in groupby(fields, key=lambda day: (day.kind, day.level))
+        ]
+
+
+def _fields(days: list[Day], kind: str) -> str:
+    """A path of the fields of these days, each told from the one before."""
+    shape, edge = (CIRCLE, CIRCLE_FROM) if kind == "loss" else (SQUARE, SQUARE_FROM)
+    path = f"M{days[0].x + edge} {days[0].y + edge}{shape}"
+    for before, day in pairwise(days):
+        path += f"m{day.x - before.x} {day.y - before.y}{shape}".replace(" -", "-")
+    return path
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 
 from . import plots
-from .templatetags.desk import money_text
+from .templatetags.desk import grouped, money_text
 
 Point = tuple[datetime, Decimal, Decimal]
 Happening = tuple[datetime, str] | tuple[datetime, str, str]  # when, (its kind,) its label
-# A page is sent anew at each view: as many points as a picture can show, and no more.
-MOST_POINTS, STILL_POINTS, STEP_POINTS = 300, 150, 200
+# A page is sent anew at each view: as many points as its picture can show, and no more. Single ones are read off a line
+# that is fetched then.
+MOST_POINTS, STILL_POINTS, STEP_POINTS = 800, 130, 80
 
 
 def thinned(points: Sequence[Point], limit: int = MOST_POINTS) -> list[Point]:
@@ -82,7 +83,7 @@ def rows_of(daily: Sequence[tuple[date, Decimal]]) -> list[TableRow]:
 
 def equity_data(points: Sequence[Point], marks: Sequence[Happening], zone: str) -> dict:
     """The JSON that chart.js draws: times in Unix seconds, cumulative net and drawdown (0 or below) in USDT, in cents:
-    the page is sent anew at each view, and no finer figure is read off it."""
+    no finer figure is read off it."""
     shown = thinned(points)
     return {
         "times": [int(when.timestamp()) for when, _, _ in shown],
@@ -115,8 +116,18 @@ def still(points: Sequence[Point], zone: tzinfo = UTC, marks: Sequence[Happening
     shown = thinned(points, STILL_POINTS)
     equity = plots.line([(when, total) for when, total, _ in shown], zone, marks=marks)
     below = [(when, -depth) for when, _, depth in shown]
-    fall = plots.line(below, zone, kind="fall", about=2)
+    fall = plots.line(below, zone, kind="fall", about=2, tall=plots.FLAT)
     return None if equity is None or fall is None else Still(equity, fall)
+
+
+def readout(points: Sequence[Point], zone: tzinfo) -> str:
+    """The end of the line in words, as chart.js tells the point that is read off. Empty for an empty line."""
+    if not points:
+        return ""
+    when, net, depth = points[-1]
+    local, sign = when.astimezone(zone), "+" if round(net, 2) > 0 else ""
+    fall = f"{money_text(abs(round(depth, 2)))} below the peak" if round(depth, 2) else "at its peak"
+    return f"{local.day} {local:%b %Y, %H:%M}: {sign}{grouped(net, 2)} USDT, {fall}"
 
 
 def told(net: Decimal, deepest: Decimal, n: int) -> str:
@@ -156,8 +167,8 @@ def highest_by_month(margin: Sequence[tuple[datetime, Decimal]], zone: tzinfo) -
 class Bar:
     """A bar from the middle of a 200 wide track, to the right for gains and to the left for losses."""
 
-    x: float
-    width: float
+    x: int
+    width: int
     kind: str
 
 
@@ -166,7 +177,7 @@ def bars(values: Sequence[Decimal]) -> list[Bar]:
     largest = float(max((abs(value) for value in values), default=Decimal(0))) or 1.0
     found = []
     for value in values:
-        width = round(abs(float(value)) / largest * 100, 1)
+        width = round(abs(float(value)) / largest * 100)
         found.append(Bar(100 - width if value < 0 else 100, width, "loss" if value < 0 else "gain"))
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render as render_page
 from django.utils.cache import patch_vary_headers
 
@@ -27,6 +27,20 @@ def render(
     """The named partial of `template` when htmx asks, the whole page otherwise. One URL, one view, one template."""
     name = f"{template}#{partial}" if wants_part(request) else template
     response = render_page(request, name, context, status=status)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def part(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """A template that the page includes, alone: what was folded away until somebody opened it."""
+    response = render_page(request, template, context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def data(found: dict[str, Any]) -> JsonResponse:
+    """What a script of the page asked for at the page's own address."""
+    response = JsonResponse(found)
     patch_vary_headers(response, ["HX-Request"])
     return response
 

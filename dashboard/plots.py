@@ -1,7 +1,7 @@
 """Pictures as plain SVG: a line over time, a cloud of dots, with axes at round numbers.
 
-Lines are drawn in a box of 1000 x 1000 that the page stretches; what is written beside them is placed in percent,
-so that no letter is stretched. No script takes part, and none is needed to read them.
+Lines are drawn in a box 1000 wide that the page stretches, and no finer than can be seen; what is written beside them
+is placed in percent, so that no letter is stretched. No script takes part, and none is needed to read them.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
+from itertools import pairwise
 from math import floor, log10
 
 from .templatetags.desk import MINUS, THIN
 
 BOX = 1000
+# How many steps high a picture is: a page is sent anew at each view, and digits that nobody sees weigh most in it.
+TALL, MID, FLAT = 600, 300, 100
 APART = 12  # percent between two labels
 DAY = 86_400.0
 # Distances between ticks of an axis of time, in days, up to weeks; from there on months.
@@ -54,7 +57,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Shape:
-    """A path of the 1000 x 1000 box. `kind` is its class: line, area, fall, gains, losses."""
+    """A path of the plot's box. `kind` is its class: line, area, fall, gains, losses."""
 
     kind: str
     path: str
@@ -62,12 +65,14 @@ class Shape:
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture: its shapes, the grid from the top down, the labels of the axis below, and marks."""
+    """A picture: its shapes in a box of 1000 x `tall`, the grid from the top down, the labels of the axis below, and
+    marks."""
 
     shapes: list[Shape]
     grid: list[Tick]
     below: list[Tick]
     marks: list[Mark] = field(default_factory=list)
+    tall: int = TALL
 
 
 def round_ticks(low: float, high: float, about: int = 4) -> list[float]:
@@ -137,6 +142,7 @@ def line(
     steps: bool = False,
     kind: str = "line",
     about: int = 4,
+    tall: int = TALL,
 ) -> Plot | None:
     """A line over time with its area down (or up) to 0, which is always in the picture. None for fewer than two points.
 
@@ -151,9 +157,10 @@ def line(
     values = [float(value) for _, value in points]
     low, high = _room(min(0.0, *values), max(0.0, *values))
     across = [_place((when - first).total_seconds(), 0, length) for when, _ in points]
-    up = [BOX - _place(value, low, high) for value in values]
-    path, foot = _path(across, up, steps), BOX - _place(0, low, high)
-    area = f"M{across[0]} {foot}L{path[1:]}L{across[-1]} {foot}Z"
+    up = [tall - _place(value, low, high, tall) for value in values]
+    way = stepped(across, up) if steps else joined(across, up)
+    path, foot = f"M{across[0]} {up[0]}{way}", tall - _place(0, low, high, tall)
+    area = f"M{across[0]} {foot}V{up[0]}{way}V{foot}z"
     return Plot(
         shapes=[Shape(f"{kind}-area", area), Shape(kind, path)],
         grid=_grid(low, high, about, signed=not steps),
@@ -163,6 +170,7 @@ def line(
             for when, what, label in marks
             if first <= when <= last
         ],
+        tall=tall,
     )
 
 
@@ -174,18 +182,17 @@ def cloud(points: Sequence[tuple[Decimal, Decimal]]) -> Plot | None:
     values = [float(net) for _, net in points]
     left, right = min(times) - 0.15, max(times) + 0.15
     low, high = _room(min(0.0, *values), max(0.0, *values), 0.1)
-    dots: dict[str, list[str]] = {"gains": [], "losses": []}
+    dots: dict[str, list[tuple[int, int]]] = {"gains": [], "losses": []}
     for at, value in zip(times, values, strict=True):
-        spot = f"M{_place(at, left, right)} {BOX - _place(value, low, high)}h0"
+        spot = _place(at, left, right), MID - _place(value, low, high, MID)
         dots["losses" if value < 0 else "gains"].append(spot)
     below: list[Tick] = []
     for hours, label in HOLDING_TICKS:
         at = _percent(log10(hours), left, right)
         if 0 < at < 100 and (not below or at - below[-1].at >= APART):
             below.append(Tick(at, label))
-    return Plot(
-        [Shape(kind, "".join(path)) for kind, path in dots.items() if path], _grid(low, high, 4), below
-    )
+    shapes = [Shape(kind, _spots(spots)) for kind, spots in dots.items() if spots]
+    return Plot(shapes, _grid(low, high, 4), below, tall=MID)
 
 
 def _grid(low: float, high: float, about: int, signed: bool = True) -> list[Tick]:
@@ -201,15 +208,43 @@ def _room(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
     return low - span * share * (low < 0), high + span * share * (high > 0 or low == high)
 
 
-def _path(across: Sequence[int], up: Sequence[int], steps: bool) -> str:
-    parts = [f"M{across[0]} {up[0]}"]
-    for x, y in zip(across[1:], up[1:], strict=True):
-        parts.append(f"H{x}V{y}" if steps else f"L{x} {y}")
-    return "".join(parts)
+def joined(across: Sequence[int], up: Sequence[int]) -> str:
+    """Straight lines from the first point on, each told from the one before: what is near takes few digits."""
+    moves: list[tuple[int, int]] = []
+    for (before_x, before_y), (x, y) in pairwise(zip(across, up, strict=True)):
+        right, down = x - before_x, y - before_y
+        if not down and moves and not moves[-1][1] and right * moves[-1][0] >= 0:
+            moves[-1] = moves[-1][0] + right, 0  # on along the same level line
+        elif right or down:
+            moves.append((right, down))
+    return "l" + _pairs(moves) if moves else "h0"
 
 
-def _place(value: float, low: float, high: float) -> int:
-    return round((value - low) / (high - low) * BOX)
+def stepped(across: Sequence[int], up: Sequence[int]) -> str:
+    """The same for a value that holds until the next one."""
+    parts, ran = [], 0
+    for (before_x, before_y), (x, y) in pairwise(zip(across, up, strict=True)):
+        ran += x - before_x
+        if y != before_y:
+            parts.append(f"h{ran}" * (ran != 0) + f"v{y - before_y}")
+            ran = 0
+    return "".join(parts) + f"h{ran}"
+
+
+def _spots(spots: Iterable[tuple[int, int]]) -> str:
+    """A dot at each place, from the left to the right, each told from the one before."""
+    found = sorted(spots)
+    moves = [(x - before_x, y - before_y) for (before_x, before_y), (x, y) in pairwise([(0, 0), *found])]
+    return "".join(f"m{_pairs([move])}h0" for move in moves)
+
+
+def _pairs(moves: Iterable[tuple[int, int]]) -> str:
+    """Numbers of a path, with a space only where a minus does not part them."""
+    return "".join(f" {x}" + (f" {y}" if y >= 0 else f"{y}") for x, y in moves).replace(" -", "-").strip()
+
+
+def _place(value: float, low: float, high: float, box: int = BOX) -> int:
+    return round((value - low) / (high - low) * box)
 
 
 def _percent(value: float, low: float, high: float) -> float:

@@ -13,10 +13,10 @@ from copytrade.statistics import MINIMUM_COPIES
 from copytrade.statistics.exact import ratio, total
 
 from .charts import MOST_TABLE_DAYS, thinned
-from .plots import BOX, Plot, Shape, Tick, amount, round_ticks, time_ticks
+from .plots import BOX, MID, TALL, Plot, Shape, Tick, amount, round_ticks, stepped, time_ticks
 from .templatetags.desk import THIN
 
-MOST_POINTS = 150
+MOST_POINTS, FEW_POINTS = 120, 80  # of the large picture, and of the smaller ones
 # Name in Summary, label, how it is shown, which end is better ("" neither), and what has to hold for calling it so:
 # "base" the same base for all, "enough" no trader with few copies.
 FIGURES: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
@@ -24,15 +24,15 @@ FIGURES: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ("roi_on_capital", "ROI", "signed_percent", "high", ("base",)),
     ("closed_copies", "Closed copies", "number", "", ()),
     ("win_rate", "Win rate", "percent", "high", ("enough",)),
-    ("profit_factor", "Profit factor", "money", "high", ("enough",)),
-    ("payoff", "Payoff", "money", "high", ("enough",)),
+    ("profit_factor", "Profit factor", "ratio", "high", ("enough",)),
+    ("payoff", "Payoff", "ratio", "high", ("enough",)),
     ("expectancy", "Expectancy, USDT a copy", "signed", "high", ("enough",)),
     ("max_drawdown", "Deepest drawdown, USDT", "money", "low", ()),
     ("max_drawdown_percent", "Deepest drawdown, of the money there", "percent", "low", ("base",)),
     ("current_drawdown", "Drawdown now, USDT", "money", "low", ()),
-    ("recovery", "Recovery", "money", "high", ("enough",)),
-    ("sharpe", "Sharpe", "money", "high", ("base",)),
-    ("sortino", "Sortino", "money", "high", ("base",)),
+    ("recovery", "Recovery", "ratio", "high", ("enough",)),
+    ("sharpe", "Sharpe", "ratio", "high", ("base",)),
+    ("sortino", "Sortino", "ratio", "high", ("base",)),
     ("best_day", "Best day, USDT", "signed", "", ()),
     ("worst_day", "Worst day, USDT", "signed", "high", ()),
     ("longest_loss_streak", "Most losses in a row", "number", "low", ("enough",)),
@@ -101,30 +101,36 @@ def relative_plot(comparison: Comparison, zone: tzinfo) -> Plot | None:
         [(at, ratio(net * 100, one.summary.capital)) for at, net, _ in one.curve]
         for one in comparison.traders
     ]
-    return _plot(comparison, zone, curves, f"{THIN}%")
+    return _plot(comparison, zone, curves, f"{THIN}%", small=True)
 
 
 def drawdown_plot(comparison: Comparison, zone: tzinfo) -> Plot | None:
     """How far each was below its highest point before, in USDT."""
     curves = [[(at, -abs(depth)) for at, _, depth in one.curve] for one in comparison.traders]
-    return _plot(comparison, zone, curves)
+    return _plot(comparison, zone, curves, small=True)
 
 
 def _plot(
-    comparison: Comparison, zone: tzinfo, curves: Sequence[Sequence[tuple[datetime, Decimal]]], unit: str = ""
+    comparison: Comparison,
+    zone: tzinfo,
+    curves: Sequence[Sequence[tuple[datetime, Decimal]]],
+    unit: str = "",
+    *,
+    small: bool = False,
 ) -> Plot | None:
     """One line a trader, each from 0 at the beginning; what was reached holds until the next close."""
     start, end = comparison.start, comparison.end
     length = (end - start).total_seconds()
     if length <= 0 or not any(curves):
         return None
-    shown = [[(at, float(value)) for at, value, _ in _few(curve)] for curve in curves]
+    shown = [[(at, float(value)) for at, value in _few(curve, small)] for curve in curves]
+    tall = MID if small else TALL
     values = [0.0, *(value for curve in shown for _, value in curve)]
     spare = (max(values) - min(values) or 1.0) * 0.06
     low, high = min(values) - spare * (min(values) < 0), max(values) + spare * (max(values) > 0)
     high = high if high > low else low + 1
     shapes = [
-        Shape(f"trader-{place}", _path(curve, start, length, low, high))
+        Shape(f"trader-{place}", _path(curve, start, length, low, high, tall))
         for place, curve in enumerate(shown, 1)
     ]
     grid = [
@@ -135,24 +141,29 @@ def _plot(
         )
         for value in round_ticks(low, high)
     ]
-    return Plot(shapes, grid, time_ticks(start, end, zone))
+    return Plot(shapes, grid, time_ticks(start, end, zone), tall=tall)
 
 
-def _few(curve: Sequence[tuple[datetime, Decimal]]) -> list[tuple[datetime, Decimal, Decimal]]:
-    return thinned([(at, value, Decimal(0)) for at, value in curve], MOST_POINTS)
+def _few(curve: Sequence[tuple[datetime, Decimal]], small: bool) -> list[tuple[datetime, Decimal]]:
+    kept = thinned([(at, value, Decimal(0)) for at, value in curve], FEW_POINTS if small else MOST_POINTS)
+    return [(at, value) for at, value, _ in kept]
 
 
 def _path(
-    curve: Sequence[tuple[datetime, float]], start: datetime, length: float, low: float, high: float
+    curve: Sequence[tuple[datetime, float]],
+    start: datetime,
+    length: float,
+    low: float,
+    high: float,
+    tall: int,
 ) -> str:
     def up(value: float) -> int:
-        return round((high - value) / (high - low) * BOX)
+        return round((high - value) / (high - low) * tall)
 
-    parts = [f"M0 {up(0)}"]
-    for at, value in curve:
-        across = round((at - start).total_seconds() / length * BOX)
-        parts.append(f"H{min(max(across, 0), BOX)}V{up(value)}")
-    return "".join(parts) + f"H{BOX}"
+    places = [round((at - start).total_seconds() / length * BOX) for at, _ in curve]
+    across = [0, *(min(max(place, 0), BOX) for place in places), BOX]
+    heights = [up(0), *(up(value) for _, value in curve)]
+    return f"M0 {up(0)}{stepped(across, [*heights, heights[-1]])}"
 
 
 @dataclass(frozen=True)

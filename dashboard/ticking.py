@@ -14,7 +14,8 @@ from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
 TICK_EVERY = 2.0
-TICK_LIVES = 10
+# A process that is free again has to look once, not once for each tick that nobody was free for.
+TICK_LIVES = 3
 # While the broker is away: longer pauses, so that a hundred workers do not storm it when it is back.
 LONGEST_PAUSE = 10.0
 # Seconds after which a broker that says nothing is given up for this tick.

@@ -19,7 +19,7 @@ class TrackingOrder(models.Model):
     """A copy follower tracking order (interface.md), one row per (account, trackingNo, generation).
 
     `closed` is set by a history record alone; absence from the open list only sets `missing_since`.
-    `generation` is 0 unless the exchange used the number again for another order: see ledger.py.
+    `generation` is 0 unless the exchange used the number again for another order: see ledger/.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="orders")

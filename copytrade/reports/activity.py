@@ -35,6 +35,7 @@ from copytrade.intervals import interval
 from copytrade.models import COPY_KINDS, OWN_KINDS, Account, DataIssue, SyncJob, User
 
 from .freshness import GRACE_INTERVALS, LEAST, MOST_GRACE
+from .together import together
 
 # What one call for copy trading weighs (interface.md): the least that a page of records can cost.
 FLOOR_WEIGHT = 10
@@ -149,7 +150,7 @@ def staleness(user: User | None, now: datetime | None = None) -> list[Staleness]
 
 
 def staleness_of(jobs: Collection[SyncJob], now: datetime | None = None) -> list[Staleness]:
-    """staleness() of a person's jobs that were read already (planned_jobs). No query."""
+    """staleness() of a person's jobs that were read already (board_of). No query."""
     now, read = now or timezone.now(), [job for job in jobs if job.account.state != Account.State.REFUSED]
     return [_staleness_of(kind, [job for job in read if job.kind == kind], now) for kind in ORDER]
 
@@ -239,33 +240,32 @@ class BoardRow:
     own: list[Cell]  # what the account says of itself
 
 
-def accounts_of(user: User) -> list[Account]:
-    """A person's accounts by label, each with `open_issues`: how many of its issues are open. One query."""
-    issues = (
+def board_of(user: User) -> tuple[list[Account], list[SyncJob]]:
+    """A person's accounts by label, each with `open_issues`, and all their readings, each with its account and what
+    board() needs. One query."""
+    open_ones = (
         DataIssue.objects.filter(account=OuterRef("pk"), state=DataIssue.State.OPEN)
         .order_by()
         .values("account")
         .annotate(n=Count("pk"))
         .values("n")
     )
-    return list(
-        Account.objects.filter(owner=user)
-        .annotate(open_issues=Coalesce(Subquery(issues), 0))
-        .order_by("label", "pk")
+    mine = Account.objects.filter(owner=user).annotate(open_issues=Coalesce(Subquery(open_ones), 0))
+    jobs = SyncJob.objects.filter(account__owner=user).annotate(promised=promise())
+    accounts, readings = together(
+        mine.order_by("label", "pk"),
+        jobs.annotate(limit=_limit(F("promised"))).order_by("account_id", "pk"),
     )
-
-
-def planned_jobs(user: User) -> list[SyncJob]:
-    """All readings of a person's accounts, each with its account, and what board() needs. One query."""
-    jobs = SyncJob.objects.filter(account__owner=user).select_related("account")
-    promised = jobs.annotate(promised=promise()).annotate(limit=_limit(F("promised")))
-    return list(promised.order_by("account_id", "pk"))
+    known = {account.pk: account for account in accounts}
+    for job in readings:
+        job.account = known[job.account_id]
+    return accounts, readings
 
 
 def board(
     accounts: Collection[Account], jobs: Collection[SyncJob], limit: int, now: datetime | None = None
 ) -> list[BoardRow]:
-    """A person's accounts (accounts_of) with their readings (planned_jobs), those in trouble first. No query."""
+    """A person's accounts with their readings (board_of), those in trouble first. No query."""
     now = now or timezone.now()
     found: dict[int, dict[str, SyncJob]] = {account.pk: {} for account in accounts}
     for job in jobs:

@@ -14,8 +14,10 @@ from copytrade import statistics
 from copytrade.models import CoverageGap, SyncJob, TrackingOrder, Trader
 from copytrade.rollups import capital_of
 from copytrade.rollups.days import first_moment
+from copytrade.rollups.details import Tally
 from copytrade.rollups.pages import PageRow, page_rows
 from copytrade.rollups.periods import first_day as first_day_of
+from copytrade.rollups.ranges import ranged
 from copytrade.statistics import Copy, Row, Summary, costs
 from copytrade.statistics.exact import ZERO, ratio_or_none, total
 
@@ -62,6 +64,7 @@ class TraderPage:
     `summary.provisional_*`: what may still change at the next true-up.
     `stale`: a result changed since this was made (`computed_at`; None: never made). `computed_now`: made for this
     page from the orders. `open_*`: of copies open now; `missing`: gone from the open list, not yet in the history.
+    `by_day`: too many copies closed in one's own range to read each; see rollups.ranges.
     `first_open`: when the first copy in the ledger was opened, whatever the period.
     """
 
@@ -88,6 +91,7 @@ class TraderPage:
     stale: bool
     computed_at: datetime | None
     computed_now: bool
+    by_day: bool = False
 
 
 def trader_page(
@@ -110,7 +114,7 @@ def trader_page(
         first_day=first,
         last_day=today,
         summary=row.summary,
-        previous=_kept_previous(row),
+        previous=_told_previous(row.previous),
         curve=row.curve,
         margin=row.margin,
         daily=_zero_filled(row, first, today),
@@ -131,10 +135,10 @@ def trader_page(
     )
 
 
-def _kept_previous(row: PageRow) -> Previous | None:
-    if row.previous is None:
+def _told_previous(found: tuple[date, date, Tally, Decimal] | None) -> Previous | None:
+    if found is None:
         return None
-    first, last, tally, drawdown = row.previous
+    first, last, tally, drawdown = found
     return Previous(
         first,
         last,
@@ -162,13 +166,48 @@ def _every_day(start: date, last: date, results: Mapping[date, Decimal]) -> list
 
 
 def trader_range(
-    trader: Trader, first_day: date, last_day: date, now: datetime | None = None, zone: tzinfo | None = None
+    trader: Trader,
+    first_day: date,
+    last_day: date,
+    now: datetime | None = None,
+    zone: tzinfo | None = None,
+    reach: Reach | None = None,
 ) -> TraderPage:
-    """The same for days of one's own choice, both included, made now. Raises ValueError for days in reverse."""
+    """The same for days of one's own choice, both included, made now. Raises ValueError for days in reverse. `reach`:
+    where it is at hand."""
     if first_day > last_day:
         raise ValueError("The first day comes after the last.")
-    now = now or timezone.now()
-    return computed(trader, RANGE, first_day, last_day, now, zone or timezone.get_current_timezone())
+    now, zone = now or timezone.now(), zone or timezone.get_current_timezone()
+    last_day = max(first_day, min(last_day, now.astimezone(zone).date()))  # nothing closes after today
+    found = ranged(trader, first_day, last_day, now, zone)
+    reach = reach or _reach(trader)
+    begun = found.begun
+    return TraderPage(
+        trader=trader,
+        period=RANGE,
+        first_day=first_day,
+        last_day=last_day,
+        summary=found.summary,
+        previous=_told_previous(found.previous),
+        curve=found.curve,
+        margin=found.margin,
+        daily=[] if begun is None else _every_day(max(begun, first_day), last_day, found.daily),
+        breakdowns=found.breakdowns,
+        scatter=found.scatter,
+        costs=found.costs,
+        cost_support=found.support,
+        costs_by_month=found.costs_by_month,
+        reconciliation=compared(trader, found.all_net, reach.complete_from, reach.walking),
+        reach=reach,
+        open_count=found.open_count,
+        open_margin=found.open_margin,
+        missing=found.missing,
+        first_open=found.first_open,
+        stale=False,
+        computed_at=now,
+        computed_now=True,
+        by_day=found.by_day,
+    )
 
 
 def computed(

@@ -12,7 +12,7 @@ from typing import Any
 
 # A picture is some 800 dots wide: more points than that cannot be told apart.
 CURVE_POINTS = 800
-SCATTER_POINTS = 250
+SCATTER_POINTS = 200
 
 
 def places(

@@ -181,14 +181,15 @@ def _mark_wrong_totals(account: Account) -> None:
     """A summary whose count or net is not that of the daily sums is made again."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """UPDATE copytrade_trader t SET summaries_stale_since = clock_timestamp()
-            FROM copytrade_periodsummary s LEFT JOIN (
-                SELECT trader_id, sum(n) AS n, sum(net) AS net FROM copytrade_dayresult
-                WHERE account_id = %s GROUP BY trader_id
-            ) d USING (trader_id)
-            WHERE t.account_id = %s AND t.summaries_stale_since IS NULL AND s.trader_id = t.id
-                AND s.period = 'all'
-                AND (s.closed_copies, s.net) IS DISTINCT FROM (coalesce(d.n, 0), coalesce(d.net, 0))
+            """UPDATE copytrade_trader SET summaries_stale_since = clock_timestamp() WHERE id IN (
+                SELECT t.id FROM copytrade_trader t JOIN copytrade_periodsummary s ON s.trader_id = t.id
+                LEFT JOIN (
+                    SELECT trader_id, sum(n) AS n, sum(net) AS net FROM copytrade_dayresult
+                    WHERE account_id = %s GROUP BY trader_id
+                ) d ON d.trader_id = t.id
+                WHERE t.account_id = %s AND t.summaries_stale_since IS NULL AND s.period = 'all'
+                    AND (s.closed_copies, s.net) IS DISTINCT FROM (coalesce(d.n, 0), coalesce(d.net, 0))
+                ORDER BY t.id FOR NO KEY UPDATE OF t SKIP LOCKED)
             """,
             [account.pk, account.pk],
         )

@@ -35,7 +35,7 @@ class Identity(NamedTuple):
 
 class Observation(NamedTuple):
     """An order as one answer told it. `content`: everything that was told, each value in its only spelling (see
-    ledger.py), so that equal observations are equal tuples."""
+    ledger/), so that equal observations are equal tuples."""
 
     identity: Identity
     closed: bool

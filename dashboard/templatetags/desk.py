@@ -13,7 +13,7 @@ from typing import Any
 from django import template
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from copytrade.statistics import DEFINITIONS
 
@@ -54,10 +54,10 @@ def places_for(value: Decimal) -> int:
 
 
 def exact(value: Decimal) -> str:
-    """Every digit as it came, without an exponent; of a quotient, which never ends, twelve places."""
-    digits = value.as_tuple()
-    if len(digits.digits) > LONGEST and isinstance(digits.exponent, int) and digits.exponent < -12:
-        value = EXACT.quantize(value, Decimal("1e-12"))
+    """Every digit as it came, without an exponent; of a quotient, which never ends, four more than are shown."""
+    digits, places = value.as_tuple(), places_for(value) + 4
+    if len(digits.digits) > LONGEST and isinstance(digits.exponent, int) and digits.exponent < -places:
+        value = EXACT.quantize(value, Decimal(1).scaleb(-places))
     return f"{value:f}".replace("-", MINUS)
 
 
@@ -118,12 +118,12 @@ def signed(value: Any, unit: str = "") -> SafeString | str:
 
 @register.filter
 def percent(value: Any, places: int = 1) -> SafeString | str:
-    """A fraction as a percentage: 0.128 -> 12.8 %."""
+    """A fraction as a percentage: 0.128 -> 12.8 %. Nothing on hover: there is nothing to add up."""
     found = number(value)
     if found is None:
         return NONE
     scaled = EXACT.multiply(found, Decimal(100))
-    return _span("money", grouped(scaled, int(places)), exact(scaled), "%")
+    return format_html('<span class="money">{}{}%</span>', grouped(scaled, int(places)), THIN)
 
 
 @register.filter
@@ -135,7 +135,14 @@ def signed_percent(value: Any, places: int = 1) -> SafeString | str:
     scaled = EXACT.multiply(found, Decimal(100))
     text = grouped(scaled, int(places))
     css, sign = _direction(found, text)
-    return _span(css, sign + text, exact(scaled), "%")
+    return format_html('<span class="{}">{}{}{}%</span>', css, sign, text, THIN)
+
+
+@register.filter
+def ratio(value: Any) -> str:
+    """How many times one thing is another, with two places: 1.74."""
+    found = number(value)
+    return NONE if found is None else grouped(found, 2)
 
 
 @register.filter
@@ -196,7 +203,7 @@ def age(value: Any) -> SafeString | str:
         return "never"
     seconds = max(0, int((timezone.now() - value).total_seconds()))
     markup = '<time datetime="{}" title="{}" data-age="{}">{} ago</time>'
-    return format_html(markup, value.isoformat(), _full(value), seconds, span_words(seconds))
+    return format_html(markup, value.isoformat(" ", "seconds"), _full(value), seconds, span_words(seconds))
 
 
 @register.filter
@@ -206,7 +213,9 @@ def until(value: Any) -> SafeString | str:
         return NONE
     left = int((value - timezone.now()).total_seconds())
     words = f"in {span_words(left)}" if left > 0 else "now"
-    return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), _full(value), words)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', value.isoformat(" ", "seconds"), _full(value), words
+    )
 
 
 @register.filter
@@ -217,7 +226,9 @@ def when(value: Any) -> SafeString | str:
     local = timezone.localtime(value)
     year = "" if local.year == timezone.localtime().year else f" {local.year}"
     text = f"{local.day} {local:%b}{year} {local:%H:%M}"
-    return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), _full(value), text)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', value.isoformat(" ", "seconds"), _full(value), text
+    )
 
 
 @register.filter
@@ -307,3 +318,39 @@ def query(context: dict[str, Any], **changes: Any) -> str:
         else:
             values[name] = value
     return f"?{values.urlencode()}" if values else "?"
+
+
+class _Fold(template.Node):
+    """What `{% fold %}` holds is worked out and sent only where somebody asked for it."""
+
+    def __init__(self, name: str, words: str, nodes: template.NodeList) -> None:
+        self.name, self.words, self.nodes = name, words, nodes
+
+    def render(self, context: template.Context) -> str:
+        words, identity = self.words, f"{self.name}-table"
+        if context.get("show") == self.name:
+            summary = format_html('<summary id="{}-open">{}</summary>', identity, words)
+            inside = mark_safe(self.nodes.render(context))  # noqa: S308 (a template's own output)
+            markup = '<details class="fold small" id="{}" open>{}{}</details>'
+            return format_html(markup, identity, summary, inside)
+        address = context.get("here", "") + query(context, show=self.name)
+        return format_html(
+            '<p class="fold small" id="{0}"><a id="{0}-open" href="{1}#{0}" hx-get="{1}" hx-target="#{0}" '
+            'hx-swap="outerHTML show:none">{2}</a></p>',
+            identity,
+            address,
+            words,
+        )
+
+
+@register.tag
+def fold(parser: template.base.Parser, token: template.base.Token) -> _Fold:
+    """`{% fold "margin" "Show as table" %} ... {% endfold %}`: long and folded away, so it is sent when it is opened.
+
+    A link to `?show=margin` of the same page, which htmx puts in place; without a script the page comes with it open.
+    The view gives `show` (what the address asks for), and `here` where the address is not that of the page.
+    """
+    _, name, words = token.split_contents()
+    nodes = parser.parse(("endfold",))
+    parser.delete_first_token()
+    return _Fold(name.strip('"'), words.strip('"'), nodes)

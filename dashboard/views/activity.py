@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_POST
@@ -16,6 +15,7 @@ from copytrade.reports import activity as figures
 from copytrade.reports.more import one_more
 from dashboard import access, charts, htmx
 from dashboard.filters import whole
+from dashboard.sheets import sheet
 
 PAGE = 25
 ACCOUNTS = 25
@@ -27,10 +27,10 @@ def activity(request: HttpRequest) -> HttpResponse:
 
     The operator's figures are those of the whole desk; the rows below them are a person's own, always.
     """
-    accounts = figures.accounts_of(access.person(request))
+    accounts, jobs = figures.board_of(access.person(request))
     filters = _filters(request, {account.pk for account in accounts})
     if htmx.wants_part(request) and request.htmx.target == "live":  # type: ignore[attr-defined]
-        return htmx.render(request, "activity/activity.html", _live(request, accounts), partial="live")
+        return htmx.render(request, "activity/activity.html", _live(request, accounts, jobs), partial="live")
     runs = access.runs(request)
     changes = SettingsChange.objects.filter(trader__account__owner=access.person(request))
     if filters["account"]:
@@ -44,10 +44,10 @@ def activity(request: HttpRequest) -> HttpResponse:
         "accounts": accounts,
         "filters": filters,
         "kinds": SyncJob.Kind.choices,
-        "page": Paginator(runs, PAGE).get_page(request.GET.get("page")),
+        "page": sheet(runs, PAGE, request.GET.get("page")),
     }
     if not htmx.wants_part(request):
-        context |= _live(request, accounts)
+        context |= _live(request, accounts, jobs)
         context["changes"] = list(
             changes.exclude(state=SettingsChange.State.DRAFT).select_related(
                 "trader", "trader__account", "author"
@@ -56,11 +56,10 @@ def activity(request: HttpRequest) -> HttpResponse:
     return htmx.render(request, "activity/activity.html", context, partial="runs")
 
 
-def _live(request: HttpRequest, accounts: list[Account]) -> dict[str, Any]:
+def _live(request: HttpRequest, accounts: list[Account], jobs: list[SyncJob]) -> dict[str, Any]:
     """The figures and the accounts: what a look now and then is for. It follows by itself."""
     user = access.person(request)
     whole_desk = user.is_operator
-    jobs = figures.planned_jobs(user)
     venues = sorted({account.venue for account in accounts})
     spent = figures.spending(None if whole_desk else venues)
     return {

@@ -7,11 +7,12 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 
 from copytrade import reports
 from copytrade.models import Trader
-from dashboard import access, side_by_side
+from dashboard import access, htmx, side_by_side
 from dashboard.filters import QUARTER, period, whole
 from dashboard.views.traders import TABLE_PERIODS
 
@@ -30,10 +31,13 @@ def compare(request: HttpRequest) -> HttpResponse:
         "accounts": {trader.account_id for trader in offered},
         "periods": TABLE_PERIODS,
         "period": asked,
+        "show": request.GET.get("show", ""),
         "wrong_number": _wrong_number(len(chosen), len(offered)),
     }
     if not context["wrong_number"]:
         context |= _compared(request, chosen, asked.key)
+        if context["show"] == "net" and htmx.wants_part(request):
+            return htmx.part(request, "traders/compare_table.html", context)
     return render(request, "traders/compare.html", context)
 
 
@@ -67,7 +71,7 @@ def _compared(request: HttpRequest, chosen: list[Trader], key: str) -> dict[str,
         "net_plot": side_by_side.net_plot(found, zone),
         "relative_plot": side_by_side.relative_plot(found, zone),
         "drawdown_plot": side_by_side.drawdown_plot(found, zone),
-        "table": side_by_side.rows_of(found.traders),
+        "table": SimpleLazyObject(lambda: side_by_side.rows_of(found.traders)),
         "told": side_by_side.told(found.traders),
         "bases": {one.summary.capital_label for one in found.traders},
         "without_base": [one.trader for one in found.traders if not one.summary.capital],

@@ -9,11 +9,12 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 
 from copytrade import alerts, reports
 from copytrade.models import Alert, SettingsVersion
-from dashboard import access, charts, watching
+from dashboard import access, charts, htmx, watching
 from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR, period
 
 # What partials/state.html tells of the data's state.
@@ -30,6 +31,9 @@ def overview(request: HttpRequest) -> HttpResponse:
     chosen = period(request.GET, PERIODS, QUARTER)
     found = reports.overview(user, chosen.key, zone=zone, now=now)
     marks = _marks(found.settings, chosen.since(now, zone))
+    show = request.GET.get("show", "")
+    if show == "chart" and htmx.wants_part(request):
+        return htmx.data(charts.equity_data(found.equity, marks, str(zone)))
     ranked = sorted(found.traders, key=lambda row: row.summary.net_profit, reverse=True)
     context: dict[str, Any] = {
         "overview": found,
@@ -39,9 +43,13 @@ def overview(request: HttpRequest) -> HttpResponse:
         "periods": PERIODS,
         "period": chosen,
         "still": charts.still(found.equity, zone, marks),
-        "chart": charts.equity_data(found.equity, marks, str(zone)),
+        "points": len(found.equity),
+        "readout": charts.readout(found.equity, zone),
         "told": _told(found),
-        "table": charts.rows_of(found.daily),
+        "title": "Net result, all traders",
+        "daily": bool(found.daily),
+        "table": SimpleLazyObject(lambda: charts.rows_of(found.daily)),
+        "show": show,
         "traders": [(row, charts.polyline(row.spark)) for row in ranked],
         **_earning(ranked),
         **_reach(found),
@@ -50,6 +58,8 @@ def overview(request: HttpRequest) -> HttpResponse:
         "accounts": found.accounts,
         "recent": found.recent[: _fitting(found)],
     }
+    if show == "equity" and htmx.wants_part(request):
+        return htmx.part(request, "partials/equity_table.html", context)
     return render(request, "overview/overview.html", context)
 
 

@@ -11,16 +11,29 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_POST, require_safe
 
 from copytrade import reconcile, reports, rollups, rules, versions
 from copytrade.models import SettingsVersion, SyncJob, Trader, TraderNote
 from copytrade.rollups.days import first_moment
+from copytrade.rollups.ranges import MOST_COPIES
 from copytrade.statistics.parts import true_up_before
 from dashboard import access, asked, calendars, charts, comparisons, figures, htmx, plots, watching
 from dashboard.forms.traders import CapitalForm, NoteForm
 
 TEMPLATE = "traders/trader.html"
+# What is sent to those who open it: the name in the address, and the template that shows it on the page, too.
+FOLDED = {
+    "equity": "partials/equity_table.html",
+    "days": "traders/months.html",
+    "calendar": "traders/calendar_table.html",
+    "costs": "traders/costs_table.html",
+    "holding": "traders/holding_table.html",
+    "margin": "traders/margin_table.html",
+    "symbols": "traders/symbols_table.html",
+}
+CHART = "chart"  # the points of the line, for the script that reads them off
 EXTREMES = 4  # of the copies that gained most, lost most, were held longest
 BREAKDOWNS = (
     ("side", "Side"),
@@ -34,7 +47,7 @@ NEW = "new"  # the prefix of the form for a note that is not there yet
 
 @require_safe
 def trader(request: HttpRequest, pk: int) -> HttpResponse:
-    """The page; a part of it when htmx asks for another period. The period is in the address."""
+    """The page; a part of it when htmx asks for another period, or for what is folded. Both are in the address."""
     return _page(request, pk)
 
 
@@ -114,8 +127,14 @@ def _page(
     page = _report(found, wanted, now, zone, reports.reach_of(_history(jobs), gaps))
     around = reports.trader_around(found, _extremes(page.scatter), now)
     freshness = reports.freshness_of(jobs, [SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY], now)
+    show = request.GET.get("show", "")
+    if show == CHART and htmx.wants_part(request):
+        return htmx.data(charts.equity_data(page.curve, _marks(around, zone), str(zone)))
     context = {
         "trader": found,
+        "here": reverse("trader", args=[found.pk]),
+        "show": show,
+        "title": "Cumulative net result",
         "page": page,
         "summary": page.summary,
         "asked": wanted,
@@ -132,11 +151,14 @@ def _page(
         "notes": _notes(around, edited, today),
         "capital_form": capital_form or CapitalForm(initial={"capital": _plain(found.capital_base)}),
         "today": today,
+        "most_copies": MOST_COPIES,
         **_pictures(page, around, zone),
         **_breakdowns(page, around),
         **_in_force(around.version),
         "change": around.change,
     }
+    if show in FOLDED and htmx.wants_part(request):
+        return htmx.part(request, FOLDED[show], context)
     if not htmx.wants_part(request):  # what stands below the figures is of no period
         context["ready"] = reports.ready([found], now)[found.pk]
         context["ready_unified"] = around.version is not None and around.version.mode != rules.PER_SYMBOL
@@ -151,7 +173,7 @@ def _report(
     found: Trader, wanted: asked.Asked, now: datetime, zone: tzinfo, reach: reports.Reach
 ) -> reports.TraderPage:
     if wanted.first is not None and wanted.last is not None:
-        return reports.trader_range(found, wanted.first, wanted.last, now, zone)
+        return reports.trader_range(found, wanted.first, wanted.last, now, zone, reach)
     return reports.trader_page(found, wanted.period.key, now, zone, reach)
 
 
@@ -178,9 +200,11 @@ def _pictures(page: reports.TraderPage, around: reports.Around, zone: tzinfo) ->
     summary = page.summary
     return {
         "still": charts.still(curve, zone, marks),
-        "chart": charts.equity_data(curve, marks, str(zone)),
+        "points": len(curve),
+        "readout": charts.readout(curve, zone),
         "told": charts.told(summary.net_profit, summary.max_drawdown, summary.closed_copies),
-        "table": charts.rows_of(page.daily),
+        "daily": bool(page.daily),
+        "table": SimpleLazyObject(lambda: charts.rows_of(page.daily)),
         "calendar": calendars.calendar(page.daily),
         "margin": plots.line(
             charts.thinned(page.margin, charts.STEP_POINTS),
@@ -188,9 +212,10 @@ def _pictures(page: reports.TraderPage, around: reports.Around, zone: tzinfo) ->
             steps=True,
             kind="margin",
             about=3,
+            tall=plots.MID,
             span=_longest(span, page.margin),
         ),
-        "margin_rows": charts.highest_by_month(page.margin, zone),
+        "margin_rows": SimpleLazyObject(lambda: charts.highest_by_month(page.margin, zone)),
         "dots": plots.cloud([(hours, net) for hours, net, _ in page.scatter]),
         "months": _months(page),
     }

@@ -50,7 +50,7 @@ def traders(request: HttpRequest) -> HttpResponse:
             for row in rows
         ],
         "columns": _columns(sort, ascending),
-        "sort": sort,
+        "way": "up" if ascending else "down",
         "periods": TABLE_PERIODS,
         "period": chosen,
         "copied": sum(row.trader.copied for row in rows),
@@ -66,14 +66,10 @@ def traders(request: HttpRequest) -> HttpResponse:
 
 
 def traders_asked(query: QueryDict) -> tuple[Period, str, bool]:
-    """The period, the column to sort by, and whether upwards."""
-    sort = query.get("sort", "net")
+    """The period, the column to sort by, and whether upwards: `?sort=win`, or with a direction, `?sort=win-up`."""
+    sort, _, way = query.get("sort", "net").partition("-")
     sort = sort if sort in SORTS else "net"
-    return (
-        period(query, TABLE_PERIODS, ALL),
-        sort,
-        query.get("dir", "up" if sort == "name" else "down") == "up",
-    )
+    return period(query, TABLE_PERIODS, ALL), sort, (way or ("up" if sort == "name" else "down")) == "up"
 
 
 def table_rows(

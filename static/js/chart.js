@@ -1,5 +1,6 @@
 /* Draws the equity chart with its drawdown below. Everything it shows is also in the table beside it.
-   The data comes from a JSON script element: times (Unix seconds), equity, drawdown (0 or below), marks, zone. */
+   The data comes from the page's own address, when somebody reads off points: times (Unix seconds), equity, drawdown
+   (0 or below), marks, zone. */
 (() => {
   "use strict";
 
@@ -152,10 +153,12 @@
     return [equity, new uPlot(below, [data.times, data.drawdown], second)];
   }
 
+  const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20, Home: -Infinity, End: Infinity };
+
   function byKeyboard(box, data, plots) {
     let index = null;
     box.onkeydown = (event) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20, Home: -Infinity, End: Infinity }[event.key];
+      const step = STEPS[event.key];
       if (step === undefined) return;
       event.preventDefault();
       const last = data.times.length - 1;
@@ -166,14 +169,40 @@
     };
   }
 
-  const dataOf = (box) => JSON.parse(document.getElementById(box.dataset.chart).textContent);
+  async function dataOf(box) {
+    const answer = await fetch(box.dataset.chart, { headers: { "HX-Request": "true" } });
+    if (!answer.ok || !answer.headers.get("Content-Type").startsWith("application/json")) throw new Error("no points");
+    return answer.json();
+  }
+
+  // Keys that are pressed while the points are on their way are not lost, and do not scroll the page.
+  function keepKeys(box) {
+    const pressed = [];
+    box.onkeydown = (event) => {
+      if (!(event.key in STEPS)) return;
+      event.preventDefault();
+      pressed.push(event.key);
+    };
+    return () => pressed.forEach((key) => box.dispatchEvent(new KeyboardEvent("keydown", { key })));
+  }
 
   async function start(box) {
     if (box.dataset.drawn) return;
     box.dataset.drawn = "1";
-    await loaded();
-    if (!box.isConnected) return;
-    const data = dataOf(box);
+    const again = keepKeys(box);
+    try {
+      const [data] = await Promise.all([dataOf(box), loaded()]);
+      if (box.isConnected) await draw(box, data);
+      again();
+    } catch {
+      // The picture stays as it is; the next pointing tries again.
+      box.onkeydown = null;
+      library = undefined;
+      delete box.dataset.drawn;
+    }
+  }
+
+  async function draw(box, data) {
     let plots = await build(box, data);
     let drawn = Promise.resolve();
     const again = () => {
@@ -203,8 +232,10 @@
     const table = document.getElementById(box?.dataset.table ?? event.target.closest?.("details[id$=-table]")?.id);
     if (!table) return;
     event.preventDefault();
-    table.open = Boolean(box);
-    (box ? table.querySelector("summary") : document.querySelector(`[data-table="${table.id}"]`))?.focus();
+    const link = table.querySelector(":scope > a");
+    if (!link) table.open = Boolean(box);
+    (box ? link ?? table.querySelector("summary") : document.querySelector(`[data-table="${table.id}"]`))?.focus();
+    link?.click(); // the table comes in its place, and takes the focus
   });
 
   // The calendar is one stop of the tab key; arrow keys move by days and weeks, and the day is told below.
@@ -220,6 +251,10 @@
     event.target.tabIndex = -1;
     next.tabIndex = 0;
     next.focus();
+  });
+  // Its days come when somebody goes there: from the calendar on to the day that the keys were at.
+  document.addEventListener("focusin", (event) => {
+    if (event.target.matches("[data-calendar]")) event.target.querySelector("[tabindex='0']").focus();
   });
   const tellDay = (event) => {
     const link = event.target.closest?.("[data-day]");
@@ -239,10 +274,7 @@
   function awaitReader(box) {
     if (box.dataset.waits) return;
     box.dataset.waits = "1";
-    const data = dataOf(box);
-    if (data.times.length < 2) return;
-    readout(box, data, null);
-    for (const name of ["pointerenter", "focus"]) box.addEventListener(name, () => start(box), { once: true });
+    for (const name of ["pointerenter", "focus"]) box.addEventListener(name, () => start(box));
   }
   const startAll = (root) => root.querySelectorAll("[data-chart]").forEach(awaitReader);
   document.addEventListener("DOMContentLoaded", () => startAll(document));

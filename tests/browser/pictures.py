@@ -48,21 +48,39 @@ def shoot(page: Page, name: str, *, whole: bool = False) -> None:
     print(HERE.name, name)  # noqa: T201
 
 
-def trader(page: Page, name: str) -> None:
+def trader(page: Page, name: str, query: str = "") -> None:
     page.goto("/traders/")
     page.get_by_role("link", name=name).click()
     expect(page.locator("[data-plot=equity] svg >> nth=0")).to_be_visible()
+    if query:
+        page.goto(page.url.partition("?")[0] + query)
+
+
+def compare(page: Page) -> None:
+    page.goto("/traders/?period=all")
+    for name in ("Northwind Steady", "Quiet Harbor", "Gamma Scalps"):
+        page.get_by_role("checkbox", name=f"Compare {name}").check()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.get_by_role("heading", name="Running net result")).to_be_visible()
+
+
+def money(page: Page, mark: str = "") -> None:
+    """The pages that say who earned what: overview, traders, trader, compare, calendar."""
+    until(page, "/", lambda: page.locator("[data-plot=equity] svg >> nth=0"))
+    shoot(page, f"overview{mark}")
+    page.goto("/traders/")
+    shoot(page, f"traders{mark}")
+    trader(page, "Northwind Steady")
+    shoot(page, f"trader{mark}", whole=not mark)
+    compare(page)
+    shoot(page, f"compare{mark}", whole=not mark)
+    trader(page, "Northwind Steady", "?period=all")
+    page.locator("section", has=page.locator("#calendar")).screenshot(path=HERE / f"calendar{mark}.png")
 
 
 def desktop(page: Page) -> None:
-    until(page, "/", lambda: page.locator("[data-plot=equity] svg >> nth=0"))
     until(page, "/orders/history/", lambda: page.get_by_text("complete since"))
-    page.goto("/")
-    shoot(page, "overview")
-    page.goto("/traders/")
-    shoot(page, "traders")
-    trader(page, "Northwind Steady")
-    shoot(page, "trader", whole=True)
+    money(page)
     page.goto("/orders/open/")
     shoot(page, "open-orders")
     page.goto("/orders/history/")
@@ -95,11 +113,9 @@ def main(url: str) -> None:
         with visitor(browser, url, DESKTOP) as page:
             desktop(page)
         with visitor(browser, url, DESKTOP, "dark") as page:
-            trader(page, "Northwind Steady")
-            shoot(page, "trader-dark")
+            money(page, "-dark")
         with visitor(browser, url, PHONE) as page:
-            until(page, "/", lambda: page.locator("[data-plot=equity] svg >> nth=0"))
-            shoot(page, "overview-phone", whole=False)
+            money(page, "-phone")
             page.goto("/orders/open/")
             shoot(page, "open-orders-phone")
         browser.close()

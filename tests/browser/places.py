@@ -39,7 +39,7 @@ def places(page: Page, trader: str = "Northwind Steady") -> dict[str, str]:
     found = FIXED | {
         "Trader": ours,
         "Trader, all time": f"{ours}?period=all",
-        "Trader, own range": f"{ours}?from={_day(120)}&to={_day(20)}",
+        "Trader, own range": f"{ours}?period=range&from={_day(120)}&to={_day(20)}",
         "Copy settings": f"{ours}settings/",
         "Settings timeline": f"{ours}settings/timeline/",
     }

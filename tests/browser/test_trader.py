@@ -62,9 +62,10 @@ def test_the_table_of_a_picture_is_one_key_away_and_the_way_back_too(page: Page)
 
 def test_the_calendar_is_walked_by_arrow_keys(page: Page) -> None:
     open_trader(page)
+    page.locator("#calendar").focus()
     last = page.locator("[data-day][tabindex='0']")
+    expect(last).to_be_focused()
     day = last.get_attribute("data-day")
-    last.focus()
     page.keyboard.press("ArrowUp")
     week_before = page.evaluate("document.activeElement.dataset.day")
     assert day and week_before < day
@@ -73,6 +74,18 @@ def test_the_calendar_is_walked_by_arrow_keys(page: Page) -> None:
     assert page.evaluate("document.activeElement.dataset.day") == day
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(rf"/orders/history/\?trader=\d+&since={day}&until={day}"))
+
+
+def test_keys_pressed_while_the_points_are_on_their_way_are_not_lost(page: Page) -> None:
+    open_trader(page)
+    out = page.locator("[data-readout]")
+    last = out.inner_text()
+    page.locator("#equity").focus()
+    page.keyboard.press("Home")
+    expect(page.locator("[data-plot=equity] canvas")).to_be_visible()
+    expect(out).not_to_have_text(last)
+    page.keyboard.press("End")
+    expect(out).to_have_text(last)
 
 
 def test_a_note_is_written_where_one_is_and_stays_with_the_period(page: Page) -> None:
@@ -93,6 +106,13 @@ def test_it_fits_and_is_accessible_with_everything_open(
 ) -> None:
     page = open_page(viewport)
     open_trader(page, query)
+    while page.locator("p.fold > a").count():
+        link = page.locator("p.fold > a").first
+        opened = page.locator(f"details#{link.get_attribute('id').removesuffix('-open')}[open] table")
+        link.click()
+        expect(opened.first).to_be_visible()
+    page.locator("#calendar").hover()
+    expect(page.locator("[data-day]").first).to_be_attached()
     page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true")
     assert sideways(page) == 0
     assert serious(page) == []
@@ -107,5 +127,7 @@ def test_without_a_script_the_pictures_are_there(open_page: Callable[..., Page],
         expect(plain.locator(f"path.draw-{kind}").first).to_be_visible()
     plain.get_by_text("Show as table").first.click()
     expect(plain.locator("#equity-table table")).to_be_visible()
+    plain.get_by_role("link", name="Days that lead to their copies").click()
+    expect(plain.locator("a[data-day]").first).to_be_visible()
     plain.get_by_role("link", name="30 d").click()
     expect(plain.locator("#period-30[aria-current=true]")).to_be_visible()

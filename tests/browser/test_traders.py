@@ -53,6 +53,22 @@ def test_sorting_on_a_phone_is_a_choice_and_keeps_the_page(phone: Page) -> None:
     assert phone.evaluate("window.kept")
 
 
+@pytest.mark.parametrize("script", [True, False], ids=["script", "plain"])
+def test_ticks_outlive_sorting_and_another_period(open_page: Callable[..., Page], script: bool) -> None:
+    page = open_page(DESKTOP, java_script_enabled=script)
+    enter_the_demo(page)
+    page.get_by_role("checkbox", name="Compare Northwind Steady").check()
+    for name, words in (("Win rate", "sort=win"), ("30 d", "period=30"), ("Trader", "sort=name-up")):
+        page.get_by_role("button", name=name, exact=True).click()
+        page.wait_for_url(re.compile(words))
+        expect(page.get_by_role("checkbox", name="Compare Northwind Steady")).to_be_checked()
+    expect(page.locator("#period-30[aria-current=true]")).to_be_visible()
+    page.get_by_role("checkbox", name="Compare Ember Fund").check()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.locator("svg path.draw-trader-2").first).to_be_attached()
+    expect(page.get_by_role("link", name="30 d")).to_have_attribute("aria-current", "true")
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_without_javascript_traders_are_sorted_and_compared(
     open_page: Callable[..., Page], viewport: dict

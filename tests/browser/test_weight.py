@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from playwright.sync_api import Page, expect
 
-from bench.weight import AGAIN, Weight, table
+from bench.weight import Weight, table
 from tests.browser.places import places
 from tests.browser.steps import enter_the_demo, until
 from tests.support.sandbox_process import Sandbox
 from tests.support.traffic import Fetched, Traffic
 
 pytestmark = pytest.mark.slow
-# These are over the limit for a repeat view, and docs/performance.md says so; they shall not grow beyond this.
-FULL_OF_PICTURES = {
-    "Trader": 26_000, "Trader, all time": 32_000, "Trader, own range": 26_000, "Compare": 22_000,
-}  # fmt: skip
 
 
 def test_every_page_is_light_at_first_and_lighter_again(page: Page, sandbox: Sandbox) -> None:
@@ -26,9 +20,6 @@ def test_every_page_is_light_at_first_and_lighter_again(page: Page, sandbox: San
     traffic = Traffic(page)
     for name, address in places(page).items():
         weight = Weight(name, traffic.first(address), traffic.view(address))
-        if name in FULL_OF_PICTURES and weight.again.size > AGAIN:
-            assert weight.again.size <= FULL_OF_PICTURES[name], table([weight])
-            weight = replace(weight, again=replace(weight.again, files=[]))
         assert weight.ok, table([weight])
 
 

@@ -54,7 +54,9 @@ def closed(number: int = 1, at: int = 60, net: str = "5", **changed: Any) -> Fol
 def rows(account: Account) -> list[dict]:
     """Everything that the merge decides about each order."""
     columns = ["tracking_no", "trader__trader_id", "closed", "missing_since", *ledger.COLUMNS]
-    found = TrackingOrder.objects.filter(account=account).order_by("tracking_no").values(*columns)
+    found = (
+        TrackingOrder.objects.filter(account=account).order_by("tracking_no", "generation").values(*columns)
+    )
     return [{name: str(value) for name, value in row.items()} for row in found]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from datetime import timedelta
 from decimal import Decimal
@@ -185,6 +186,22 @@ def test_a_record_set_aside_raises_one_issue_and_counts(ledger_account: Account)
     issue = DataIssue.objects.get()
     assert (issue.kind, issue.subject, issue.times) == ("bad_record", bad.fingerprint, 1)
     assert BadRecord.objects.get().times == 2
+
+
+def test_an_unreadable_open_order_that_moves_with_every_poll_is_one_record_with_its_latest_text(
+    ledger_account: Account,
+) -> None:
+    for at in (3, 1, 2):
+        moved = order(1, at=at, symbol="X" * 65, net_profit=Decimal(at))
+        ledger.merge(ledger_account, [moved], source=ledger.OPEN)
+    bad = BadRecord.objects.get()
+    assert (json.loads(bad.raw)["netProfit"], bad.times) == ("3", 3)
+    assert DataIssue.objects.count() == 1
+    ledger.merge(ledger_account, [order(2, symbol="X" * 65)], source=ledger.OPEN)
+    ledger.merge(ledger_account, [closed(1, symbol="X" * 65)], source=ledger.HISTORY)
+    assert BadRecord.objects.count() == 3, (
+        "another order, and what the history says, are records of their own"
+    )
 
 
 def test_a_reader_that_fails_again_is_not_tried_again_until_there_is_another(

@@ -54,7 +54,10 @@ def test_a_tick_wakes_as_many_workers_as_there_is_work(account: Account, broker:
     assert {m["headers"]["task"] for m in waiting} == {"copytrade.tasks.work"}
     SyncJob.objects.update(due_at=timezone.now())
     celery_app.conf.worker_concurrency, usual = 3, celery_app.conf.worker_concurrency
-    assert tasks.tick() == 3, "more than the processes there are would only wait"
+    assert tasks.tick() == 1, "two are waiting, and more than the processes there are would only wait too"
+    assert tasks.tick() == 0
+    broker.delete(f"{PREFIX}readings.default")
+    assert tasks.tick() == 3
     celery_app.conf.worker_concurrency = usual
 
 

@@ -59,7 +59,7 @@ def figure(html: str, label: str) -> str:
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_traders_stand_on_the_same_axes_and_in_one_table(client: Client, four: list[Trader], n: int) -> None:
     html = page(client, four[:n])
-    drawn = re.findall(r'<path class="draw-trader-(\d)" d="M0 \d+H\d+V', html)
+    drawn = re.findall(r'<path class="draw-trader-(\d)" d="M0 \d+h\d', html)
     assert drawn == [str(place) for place in range(1, n + 1)] * 3, "net, relative, drawdown"
     assert len(re.findall(r"<td", figure(html, "Closed copies"))) == n
     assert html.count('class="plot ') == 3
@@ -198,7 +198,12 @@ def test_no_style_attribute_and_no_script_of_its_own(client: Client, four: list[
 
 def test_the_table_says_what_the_lines_say(client: Client, four: list[Trader]) -> None:
     html = page(client, four[:2])
-    rows = html[html.index('id="net-table"') :]
+    assert "<table" not in html[html.index('id="net-table"') : html.index('id="relative-title"')]
+    rows = page(client, four[:2], "&show=net")
+    rows = rows[rows.index('id="net-table"') :]
+    address = reverse("compare") + "?" + "&".join(f"trader={trader.pk}" for trader in four[:2]) + "&show=net"
+    part = client.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part and text(part[part.index("<tbody>") :]) in text(rows)
     last = text(rows[rows.index("<tbody>") : rows.index("</tr>", rows.index("<tbody>"))])
     for trader in four[:2]:
         whole = sum(order.net_profit for order in trader.orders.all())

@@ -50,7 +50,7 @@ def of_trader(client: Client, trader: Trader, what: str, form: str = "csv", quer
 # --- the table ---
 
 
-@pytest.mark.parametrize("query", ["", "?sort=name", "?sort=win&dir=up", "?sort=factor", "?period=30&sort=n"])
+@pytest.mark.parametrize("query", ["", "?sort=name", "?sort=win-up", "?sort=factor", "?period=30&sort=n"])
 def test_the_file_has_the_traders_of_the_page_in_its_order(
     client: Client, trader: Trader, query: str
 ) -> None:

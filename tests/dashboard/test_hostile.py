@@ -57,7 +57,7 @@ def test_no_value_of_an_address_breaks_a_page(client: Client, name: str, odd: st
         "before",
         "period",
         "sort",
-        "dir",
+        "show",
         "page",
         "kind",
         "errors",
@@ -65,6 +65,18 @@ def test_no_value_of_an_address_breaks_a_page(client: Client, name: str, odd: st
     for one in names:
         answer = client.get(reverse(name, args=args), {one: odd})
         assert answer.status_code in (200, 400, 404), (one, odd[:20])
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
+@pytest.mark.parametrize(
+    ("first", "last"), [("2009-01-03", "9999-12-31"), ("0001-01-01", "0001-01-02"), ("2026-02-30", "x")]
+)
+def test_no_own_range_breaks_the_page_of_a_trader(client: Client, zone: str, first: str, last: str) -> None:
+    User.objects.update(zone=zone)
+    asked = {"period": "range", "from": first, "to": last}
+    for show in ("", "equity", "days", "chart"):
+        answer = client.get(reverse("trader", args=[Trader.objects.get().pk]), asked | {"show": show})
+        assert answer.status_code == 200, show
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
+from html import unescape
+from urllib.parse import urljoin
 
 import pytest
 from django.db import connection
@@ -128,20 +130,25 @@ def test_traders_stand_by_what_they_earned_also_those_who_were_left(client: Clie
     assert "left " in text(table)
 
 
-def chart_of(html: str) -> dict:
-    found = re.search(r'<script id="equity-data" type="application/json">(.*?)</script>', html)
+def chart_of(client: Client, html: str, page: str = "/") -> dict:
+    """The points of the page's chart, asked for where the page says, as the script asks."""
+    found = re.search(r'data-chart="([^"]+)"', html)
     assert found
-    return json.loads(found[1])
+    answer = client.get(urljoin(page, unescape(found[1])), headers={"HX-Request": "true"})
+    assert answer.status_code == 200 and answer["Content-Type"] == "application/json"
+    return json.loads(answer.content)
 
 
 def test_the_chart_starts_again_from_nothing_in_the_chosen_period(client: Client, alice: User) -> None:
     trader = trader_of(account_of(alice))
     for number, (net, days) in enumerate([("100", 40), ("10", 5), ("-4", 4), ("1", 3)]):
         closed_copy(trader, number, net, days)
-    week = chart_of(client.get("/?period=7").content.decode())
+    week = chart_of(client, client.get("/?period=7").content.decode())
     assert week["equity"] == [10, 6, 7]
     assert week["drawdown"] == [0, -4, -3]
-    assert chart_of(client.get("/?period=all").content.decode())["equity"] == [100, 110, 106, 107]
+    whole = client.get("/?period=all").content.decode()
+    assert chart_of(client, whole)["equity"] == [100, 110, 106, 107]
+    assert "107.00 USDT, 3.00 below the peak" in whole, "the end of the line, as it is read off"
 
 
 def test_a_period_that_is_none_gives_the_usual_one(client: Client, alice: User) -> None:

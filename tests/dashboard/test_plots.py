@@ -18,6 +18,34 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 AMOUNTS = st.floats(-1e9, 1e9, allow_nan=False).map(lambda value: round(value, 4))
 
 
+def walked(path: str) -> list[tuple[int, int]]:
+    """The places that a path comes to. Small letters are moves from the place before."""
+    places, x, y = [], 0, 0
+    for letter, rest in re.findall(r"([a-zA-Z])([^a-zA-Z]*)", path):
+        numbers = [int(number) for number in re.findall(r"-?\d+", rest)]
+        if letter in "hH":
+            x = numbers[0] + x * (letter == "h")
+            places.append((x, y))
+        elif letter in "vV":
+            y = numbers[0] + y * (letter == "v")
+            places.append((x, y))
+        elif letter in "MmLl":
+            for right, down in zip(numbers[::2], numbers[1::2], strict=True):
+                x, y = right + x * letter.islower(), down + y * letter.islower()
+                places.append((x, y))
+    return places
+
+
+@given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), min_size=2, max_size=60))
+def test_moves_lead_to_the_very_places(spots: list[tuple[int, int]]) -> None:
+    across, up = [x for x, _ in spots], [y for _, y in spots]
+    start = f"M{across[0]} {up[0]}"
+    drawn = walked(start + plots.joined(across, up))
+    assert set(drawn) <= set(spots) and drawn[-1] == spots[-1]
+    assert {y for _, y in drawn} == set(up), "only what lies on a level line is left out"
+    assert walked(start + plots.stepped(across, up))[-1] == spots[-1]
+
+
 @pytest.mark.parametrize(
     ("low", "high", "ticks"),
     [
@@ -84,7 +112,7 @@ def test_a_line_stays_in_its_box_and_0_is_in_the_picture(rows: list[tuple[int, f
     plot = plots.line(points)
     assert plot is not None
     for shape in plot.shapes:
-        assert all(0 <= int(number) <= 1000 for number in re.findall(r"\d+", shape.path))
+        assert all(0 <= x <= 1000 and 0 <= y <= plot.tall for x, y in walked(shape.path))
     if any(value for _, value in points):
         assert any(tick.zero for tick in plot.grid)
 
@@ -96,7 +124,7 @@ def test_a_margin_holds_until_its_next_step() -> None:
         (START + timedelta(hours=2), Decimal(10)),
     ]
     plot = plots.line(points, steps=True, kind="margin")
-    assert plot is not None and plot.shapes[1].path == "M0 1000H500V57H1000V57"
+    assert plot is not None and plot.shapes[1].path == "M0 600h500v-566h500"
 
 
 def test_marks_outside_of_the_time_that_is_shown_are_left_out() -> None:
@@ -155,6 +183,25 @@ def test_a_long_calendar_draws_its_last_year_and_keeps_every_month_in_its_table(
 @pytest.mark.parametrize("nets", [[], [0, 0, 0]])
 def test_where_nothing_was_gained_or_lost_there_is_no_calendar(nets: list[int]) -> None:
     assert calendars.calendar(series(nets)) is None
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=31))
+def test_a_month_draws_each_of_its_days_once_in_its_place(nets: list[int]) -> None:
+    calendar = calendars.calendar(series(nets, date(2026, 3, 1)))
+    if calendar is None:
+        return
+    (month,) = calendar.months
+    drawn = []
+    for css, path in month.shapes:
+        kind = css.split()[0].removeprefix("day-")
+        edge = calendars.CIRCLE_FROM if kind == "loss" else calendars.SQUARE_FROM
+        fields = re.findall(r"[Mm](-?[\d.]+) ?(-?[\d.]+)h[09]", path)
+        x = y = 0.0
+        for step_x, step_y in fields:
+            x, y = x + float(step_x), y + float(step_y)
+            drawn.append((x - edge, y - edge, css))
+    expected = [(day.x, day.y, f"day-{day.kind} level-{day.level}") for day in month.days]
+    assert sorted(drawn) == sorted(expected)
 
 
 def test_the_table_of_the_margin_carries_what_was_held_over_into_the_next_month() -> None:

@@ -185,7 +185,9 @@ def test_a_figure_that_is_shown_whole_has_nothing_to_add_on_hover(markup: str) -
 
 
 def test_a_quotient_ends_on_hover_and_an_amount_never_does() -> None:
-    assert 'title="33.333333333333 %"' in desk.percent(Decimal(1) / Decimal(3))
+    assert 'title="33.333333"' in desk.money(desk.EXACT.divide(Decimal(100), Decimal(3)))
+    assert "title" not in desk.percent(Decimal(1) / Decimal(3)), "nothing is added up from it"
+    assert desk.ratio(Decimal(1) / Decimal(3)) == "0.33"
     amount = "12345678901234.12345678901234"
     assert f'title="{amount}"' in desk.money(Decimal(amount))
 

@@ -51,9 +51,9 @@ def test_the_table_is_sorted_by_net_result_and_by_whatever_is_asked(client: Clie
             closed_copy(one, 10 * number + place, net)
     assert names(client.get("/traders/").content.decode()) == ["Beta", "Alpha", "Gamma"]
     for query, order in [
-        ("sort=net&dir=up", ["Gamma", "Alpha", "Beta"]),
+        ("sort=net-up", ["Gamma", "Alpha", "Beta"]),
         ("sort=name", ["Alpha", "Beta", "Gamma"]),
-        ("sort=name&dir=down", ["Gamma", "Beta", "Alpha"]),
+        ("sort=name-down", ["Gamma", "Beta", "Alpha"]),
         ("sort=n", ["Gamma", "Beta", "Alpha"]),
         ("sort=win", ["Alpha", "Beta", "Gamma"]),
         ("sort=nonsense", ["Beta", "Alpha", "Gamma"]),
@@ -62,8 +62,8 @@ def test_the_table_is_sorted_by_net_result_and_by_whatever_is_asked(client: Clie
 
 
 def test_a_heading_says_the_direction_and_turns_it_round(client: Client, trader: Trader) -> None:
-    html = client.get("/traders/?sort=net&dir=down").content.decode()
-    assert 'aria-sort="descending"><a hx-boost="true" href="?sort=net&amp;dir=up"' in html
+    html = client.get("/traders/?sort=net-down").content.decode()
+    assert 'aria-sort="descending"><button id="sort-net" name="sort" value="net-up" form="pick"' in html
 
 
 def test_the_table_counts_only_the_period_but_keeps_every_trader(client: Client, trader: Trader) -> None:

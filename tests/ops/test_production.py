@@ -112,7 +112,7 @@ def test_the_commands_of_the_compose_file_serve_and_work(
             return False
 
     def waiting() -> int:
-        return int(redis_client.llen("celery:changes.default"))
+        return int(redis_client.llen("celery:desk"))
 
     wait_until(healthy, 60, "the web process")
     wait_until(lambda: waiting() > 0, 60, "the ticker's first hint")

@@ -224,15 +224,16 @@ class Desk:
 
     def _tick(self) -> None:
         """What is due gets messages, one each, as many as there are workers. They get lost and doubled."""
-        now = self.now()
-        dues = [
-            job.due if job.until is None else max(job.due, job.until) for job in self.store["jobs"].values()
-        ]
-        dues += [one.look_at for one in self.store["changes"].values() if one.waits]
-        due = sum(1 for when in dues if when <= now)
+        now, told = self.now(), self._told_until
+        due, fresh, first = 0, 0, now + DAY
+        for when in self._dues():
+            if when > now:
+                first = when if when < first else first
+                continue
+            due += 1
+            fresh += when > told
         once = "a message is the only memory" in self.bugs
-        fresh = sum(1 for when in dues if self._told_until < when <= now)
-        self._told_until = max(self._told_until, now)
+        self._told_until = max(told, now)
         for _ in range(min(fresh if once else due, len(self.processes))):
             times = self.rng.choice((0, 2)) if self.rng.random() < self.loss_rate else 1
             for _ in range(times):
@@ -241,8 +242,16 @@ class Desk:
         if due:
             pause = TICK if alive else MINUTE
         else:
-            pause = max(TICK, min((when - now for when in dues), default=TICK))
-        self._tick_at(self.world.now + min(pause, DAY))
+            pause = max(TICK, first - now)
+        self._tick_at(self.world.now + pause)
+
+    def _dues(self) -> Iterator[float]:
+        """When each reading, and each change that waits, is to be looked at."""
+        for job in self.store["jobs"].values():
+            yield job.due if job.until is None or job.until < job.due else job.until
+        for one in self.store["changes"].values():
+            if one.waits:
+                yield one.look_at
 
     def _deliver(self) -> None:
         self.messages += 1

@@ -1,4 +1,4 @@
-"""The readings, step by step: what sync/{open_orders,history,traders}.py and ledger.py do around copytrade.steps."""
+"""The readings, step by step: what sync/{open_orders,history,traders}.py and ledger/ do around copytrade.steps."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ Between two yields nothing else happens, so every call and every commit stands b
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -123,14 +122,15 @@ class Worker:
     def claim(self) -> Job | None:
         """The job with the earliest deadline that nobody holds."""
         desk, now = self.desk, self.desk.now()
-        jobs: list[Job] = list(desk.store["jobs"].values())
         eternal = "a lease never runs out" in desk.bugs
-        held = Counter(job.account for job in jobs if job.until is not None and (eternal or job.until >= now))
-        free = [
-            job for job in jobs
-            if job.due <= now and held[job.account] < AT_ONCE
-            and (job.until is None or (job.until < now and not eternal))
-        ]  # fmt: skip
+        held: dict[int, int] = {}
+        due: list[Job] = []
+        for job in desk.store["jobs"].values():
+            if job.until is not None and (eternal or job.until >= now):
+                held[job.account] = held.get(job.account, 0) + 1
+            elif job.due <= now:
+                due.append(job)
+        free = [job for job in due if held.get(job.account, 0) < AT_ONCE]
         if not free:
             return None
         job = min(free, key=lambda job: (job.due + (job.priority - 1) * PRIORITY_STEP, job.key))

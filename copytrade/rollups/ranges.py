@@ -1,0 +1,217 @@
+"""Days of one's own choice: from the daily sums, and from the single copies of those days while they are few.
+
+So a page costs what its days hold, not what the ledger does. What is made here is tested equal to the reference.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta, tzinfo
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection
+
+from copytrade.models import Trader
+from copytrade.statistics import Row, Spread, Summary, from_parts
+from copytrade.statistics.costs import Costs, Support
+from copytrade.statistics.parts import true_up_before
+
+from . import details, fetch
+from .counted import COUNTS
+from .days import first_moment
+from .details import Tally
+from .kept import capital_of
+from .pages import _PRESENT
+from .shape import Columns, Shape, microseconds_of, shape
+from .summaries import Day, Sums, _parts, _previous, _series, _tally
+
+# So many copies are read one by one for a page; where more closed, its figures go by days.
+MOST_COPIES = 2_000
+MANY = f"more than {MOST_COPIES:,} copies closed in these days: choose fewer days to see it"
+_DAY = timedelta(days=1)
+_NOTHING = Columns((), (), (), ())
+_COUNTS = "sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint"
+_SUMS = f"""{_COUNTS}, sum(d.net), sum(d.gross), sum(d.won), sum(d.lost), sum(d.open_fees), sum(d.margin),
+    sum(d.close_fees), sum(d.unestimated)::bigint"""
+_TALLY = f"{_COUNTS}, sum(d.net), sum(d.won), sum(d.lost)"
+# Of one trader: what does not hang on the days ("all" keeps it), the sums of the days (with as many before them), of
+# their symbols, and what was earned before them.
+_RANGE = f"""
+WITH mine AS MATERIALIZED (SELECT * FROM copytrade_dayresult WHERE trader_id = %(trader)s)
+SELECT a.figures -> 'since',
+    (SELECT json_agg(x.costs -> 'support') FROM copytrade_perioddetail x
+        WHERE x.account_id = t.account_id AND x.period = 'all'),
+    o.n, o.margin, o.missing, e.net, e.before, e.begun,
+    (SELECT json_agg(f.row) FROM (SELECT json_build_array(d.day, {_SUMS}) AS row FROM mine d
+        WHERE d.day >= %(start)s AND d.day <= %(last)s GROUP BY d.day ORDER BY d.day) f)::text,
+    (SELECT json_agg(f.row) FROM (SELECT json_build_array(d.symbol, {_TALLY}) AS row FROM mine d
+        WHERE d.day >= %(first)s AND d.day <= %(last)s GROUP BY d.symbol) f)::text
+FROM copytrade_trader t
+LEFT JOIN copytrade_periodsummary a ON a.trader_id = t.id AND a.period = 'all'
+CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE {_PRESENT}) AS n,
+        coalesce(sum(o.open_margin_amount) FILTER (WHERE {_PRESENT}), 0) AS margin,
+        count(*) FILTER (WHERE o.missing_since IS NOT NULL AND o.lost_since IS NULL) AS missing
+    FROM copytrade_trackingorder o WHERE o.trader_id = t.id AND NOT o.closed
+) o
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(d.net), 0) AS net, coalesce(sum(d.net) FILTER (WHERE d.day < %(first)s), 0) AS before,
+        min(d.day) AS begun
+    FROM mine d
+) e
+WHERE t.id = %(trader)s
+"""
+# What closed since the last true-up, where the copies are not read.
+_RECENT = f"""SELECT count(*), coalesce(sum(o.net_profit), 0) FROM copytrade_trackingorder o
+WHERE o.trader_id = %s AND {COUNTS} AND o.close_time >= %s AND o.close_time >= %s AND o.close_time < %s"""
+
+
+@dataclass(frozen=True)
+class Ranged:
+    """The days from `first` to `last`. Names as in PageRow; `by_day`: too many copies closed to read each, so the
+    curve has a point a day, drawdowns are told from day to day, and what no sum can tell is not there.
+    `begun`: the first day on which a copy closed, whatever the range."""
+
+    summary: Summary
+    curve: list[tuple[datetime, Decimal, Decimal]]
+    margin: list[tuple[datetime, Decimal]]
+    daily: dict[date, Decimal]
+    begun: date | None
+    breakdowns: dict[str, list[Row]]
+    scatter: list[tuple[Decimal, Decimal, int]]
+    costs: Costs
+    costs_by_month: list[tuple[date, Costs]]
+    previous: tuple[date, date, Tally, Decimal] | None
+    support: Support
+    all_net: Decimal
+    first_open: datetime | None
+    open_count: int
+    open_margin: Decimal
+    missing: int
+    by_day: bool
+
+
+def ranged(trader: Trader, first: date, last: date, now: datetime, zone: tzinfo) -> Ranged:
+    """Two queries, however many copies there are: at most MOST_COPIES of them are read, those of the range and of
+    as many days before it together."""
+    start = first - min(last - first + _DAY, first - date.min)
+    kept, days, symbols = _kept(trader, start, first, last)
+    since, told, count, margin, missing, all_net, before, begun = kept
+    sums = Sums(days, {}, details.read_support(details.loaded(told) or []))
+    own = sums.between(first, last)
+    by_day = sum(day.n for day in days) > MOST_COPIES
+    window = first_moment(start, zone), first_moment(last + _DAY, zone)
+    copies = _by_day(days, zone) if by_day else fetch.columns([trader.pk], window).get(trader.pk, _NOTHING)
+    shown = copies.part(copies.place(first_moment(first, zone)))
+    figures = shape(shown)
+    support = sums.support
+    months = details.kept_months(own)
+    return Ranged(
+        summary=_summary(trader, shown, figures, own, before, (first, last), by_day, now, zone),
+        curve=details.read_curve(details.curve(shown, figures)),
+        margin=[] if by_day else details.read_margin(details.margin(shown, figures)),
+        daily={day.day: day.net for day in own},
+        begun=begun,
+        breakdowns=details.read_breakdowns(
+            details.breakdowns(
+                {} if by_day else details.tallies(shown), symbols, {day.day: _tally(day) for day in own}
+            )
+        ),
+        scatter=[] if by_day else details.read_scatter(details.scatter(shown, figures)),
+        costs=details.read_costs(months, support.decided),
+        costs_by_month=details.read_months(months, support.decided),
+        previous=details.read_previous(_previous(copies, sums, first, last, zone)),
+        support=support,
+        all_net=all_net,
+        first_open=since and datetime.fromisoformat(since),
+        open_count=count,
+        open_margin=margin,
+        missing=missing,
+        by_day=by_day,
+    )
+
+
+def _kept(
+    trader: Trader, start: date, first: date, last: date
+) -> tuple[list[Any], list[Day], dict[str, Tally]]:
+    values = {"trader": trader.pk, "start": start, "first": first, "last": last}
+    with connection.cursor() as cursor:
+        cursor.execute(_RANGE, values)
+        since, *rest, days, symbols = cursor.fetchone()
+    loaded = [json.loads(text, parse_float=Decimal) if text else [] for text in (days, symbols)]
+    return (
+        [details.loaded(since), *rest],
+        [_day(*row) for row in loaded[0]],
+        {
+            symbol: Tally(*counts, *map(Decimal, (net, won, lost)))
+            for symbol, *counts, net, won, lost in loaded[1]
+        },
+    )
+
+
+def _day(day: str, n: int, wins: int, losses: int, *more: Any) -> Day:
+    net, gross, won, lost, fees, margin, closing = map(Decimal, more[:-1])
+    own = date.fromisoformat(day)
+    return Day(own, n, wins, losses, net, gross, won, lost, fees, margin, closing, more[-1])
+
+
+def _by_day(days: Sequence[Day], zone: tzinfo) -> Columns:
+    """A day as one copy that closed with its last microsecond."""
+    places = max((max(0, -int(day.net.as_tuple().exponent)) for day in days), default=0)
+    ends = [microseconds_of(first_moment(day.day + _DAY, zone)) - 1 for day in days]
+    nets = [int(day.net.scaleb(places)) for day in days]
+    return Columns(ends, ends, nets, [0] * len(days), places)
+
+
+def _summary(
+    trader: Trader,
+    copies: Columns,
+    figures: Shape,
+    own: Sequence[Day],
+    before: Decimal,
+    between: tuple[date, date],
+    by_day: bool,
+    now: datetime,
+    zone: tzinfo,
+) -> Summary:
+    series = _series(copies, own, zone)
+    parts = _parts(copies, figures, own, [net for _, net in series], now)
+    if by_day:
+        n, recent = _recent(trader, between, now, zone)
+        parts = replace(
+            parts, closed_copies=sum(day.n for day in own), provisional_copies=n, provisional_net=recent
+        )
+    capital, label = capital_of(trader)
+    found = from_parts(parts, capital=capital, capital_label=label, now=now, net_before=before, days=series)
+    return _without_copies(found) if by_day else found
+
+
+def _recent(trader: Trader, between: tuple[date, date], now: datetime, zone: tzinfo) -> tuple[int, Decimal]:
+    start, end = first_moment(between[0], zone), first_moment(between[1] + _DAY, zone)
+    with connection.cursor() as cursor:
+        cursor.execute(_RECENT, [trader.pk, true_up_before(now), start, end])
+        n, net = cursor.fetchone()
+    return n, net
+
+
+# What only single copies can tell.
+_NOT_BY_DAY: Mapping[str, Any] = {
+    "since": None,
+    "until": None,
+    "peak_margin": None,
+    "roi_on_peak_margin": None,
+    "holding": Spread(0, None, None, None),
+    "holding_winners": Spread(0, None, None, None),
+    "holding_losers": Spread(0, None, None, None),
+    "time_in_market": None,
+    "longest_win_streak": None,
+    "longest_loss_streak": None,
+}
+
+
+def _without_copies(found: Summary) -> Summary:
+    reasons = found.reasons | dict.fromkeys(_NOT_BY_DAY, MANY)
+    return replace(found, **_NOT_BY_DAY, reasons=reasons)
