@@ -19,7 +19,7 @@ class SyncJob(models.Model):
         ACCOUNT = "account", "account and balances"
         BILLS = "bills", "spot bills"
         FUNDING = "funding", "funding bills"
-        LEAD = "lead", "own orders as a lead trader"
+        LEAD = "lead", "own lead orders"
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=16, choices=Kind.choices)

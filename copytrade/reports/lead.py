@@ -66,9 +66,10 @@ def orders_of(account: Account, filters: LeadFilters = LeadFilters()) -> QuerySe
 
 
 def choices(account: Account) -> tuple[list[str], list[str]]:
-    """The symbols and the statuses that were met."""
+    """The symbols and the statuses that were met; an empty word is none to choose."""
     rows = LeadOrder.objects.filter(account=account).order_by()
-    return tuple(sorted(rows.values_list(name, flat=True).distinct()) for name in ("symbol", "status"))  # type: ignore[return-value]
+    met = [rows.values_list(name, flat=True).distinct() for name in ("symbol", "status")]
+    return sorted(filter(None, met[0])), sorted(filter(None, met[1]))
 
 
 def page_of(account: Account, since: datetime | None, now: datetime, zone: tzinfo) -> LeadPage:

@@ -42,6 +42,7 @@ def _walk(reading: Reading, step: Callable[[Reading, walk.Ask], None]) -> None:
                 raise
             with reading.fenced():
                 within = walk.too_far(cursor, asked)
+                _reach(reading)
             if not within:
                 raise
         if reading.time_is_up():

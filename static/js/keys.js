@@ -9,6 +9,25 @@
     if (event.target.closest?.("form")) typed = true;
   });
 
+  // The list has a line for each place of the side bar, made when it is first looked at.
+  function show() {
+    const lines = list?.querySelector("dl");
+    if (!lines) return;
+    const places = lines.dataset.full ? [] : [...document.querySelectorAll(".side a[data-key]")].reverse();
+    lines.dataset.full = "yes";
+    for (const place of places) {
+      const row = document.createElement("div");
+      const keys = row.appendChild(document.createElement("dt"));
+      for (const key of ["g", place.dataset.key]) {
+        keys.append(Object.assign(document.createElement("kbd"), { textContent: key }), " ");
+      }
+      const link = Object.assign(document.createElement("a"), { href: place.href, textContent: place.firstChild.data });
+      row.appendChild(document.createElement("dd")).append(link);
+      lines.prepend(row);
+    }
+    list.showModal();
+  }
+
   // What a row leads to: its first link. Focus moves, so a screen reader tells the row, and Enter opens it.
   const rows = () =>
     [...document.querySelectorAll("main :is(tbody tr, .lines > li)")]
@@ -22,7 +41,7 @@
     links[Math.min(Math.max(next, 0), links.length - 1)]?.focus();
   }
   const single = {
-    "?": () => list?.showModal(),
+    "?": show,
     j: () => step(1),
     k: () => step(-1),
     "/": () =>
@@ -46,7 +65,7 @@
     going = key === "g" ? event.timeStamp : -Infinity;
     if (key === "g") return;
     if (went) {
-      const place = key.length === 1 && list?.querySelector(`a[data-key="${CSS.escape(key)}"]`);
+      const place = key.length === 1 && document.querySelector(`.side a[data-key="${CSS.escape(key)}"]`);
       if (place) location.assign(place.href);
       return;
     }

@@ -26,7 +26,6 @@ FIXED = {
     "Data issues": "/issues/?state=all",
     "Security": "/security/",
     "Audit": "/security/audit/",
-    "Delete everything": "/security/delete/",
     "Keyboard": "/help/keys/",
 }
 

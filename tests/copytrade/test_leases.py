@@ -211,7 +211,7 @@ def test_what_was_given_back_is_due_as_before(job: SyncJob) -> None:
 def test_of_many_workers_each_gets_another_job_and_no_account_more_than_its_share() -> None:
     owner = User.objects.create_user("owner")
     for account in desk_of(owner, *"ABCDE"):
-        for kind in COPY_KINDS:
+        for kind in SyncJob.Kind.values:
             due(account, kind, 1)
     start, got = threading.Barrier(6), []
 

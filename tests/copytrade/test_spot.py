@@ -256,6 +256,27 @@ def test_what_the_exchange_refuses_is_kept_with_code_and_words(trading: Account,
     assert order.sent_at and order.look_at is None and not order.order_id
 
 
+REFUSALS = [
+    (-1046, 400), (-1047, 401), (-1049, 401), (-1050, 403), (-1053, 403), (-1056, 403), (-1115, 400),
+    (-1116, 400), (-1117, 400), (-1128, 400), (-1135, 400), (-1142, 400), (-1150, 405), (-2007, 404),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "http"), REFUSALS)
+@pytest.mark.parametrize("way", ["single", "batch"])
+def test_each_documented_refusal_places_nothing_and_is_a_sentence(
+    trading: Account, sandbox: Sandbox, code: int, http: int, way: str
+) -> None:
+    operation = "place_orders" if way == "batch" else "place_order"
+    sandbox.fault(operation, "code", code=code, http=http, times=0)
+    orders = list(
+        sent(trading, *([limit(), market()] if way == "batch" else [limit()]), way=way).orders.all()
+    )
+    assert {(order.state, order.error_code) for order in orders} == {(State.REJECTED, str(code))}
+    assert all(order.error_message.endswith((".", "”.")) for order in orders)
+    assert at_the_exchange(sandbox) == []
+
+
 def test_a_shortfall_is_a_refusal_not_an_unknown(trading: Account, sandbox: Sandbox) -> None:
     order = only(sent(trading, limit("1000000", "60000")))
     assert (order.state, order.error_code) == (State.REJECTED, "-1054")

@@ -72,7 +72,16 @@ def test_the_log_is_narrowed_to_one_kind_and_nonsense_is_no_filter(client: Clien
     audit.note(alice, "restore", subject="restored one")
     html = page(client, f"{LOG}?kind=restore")
     assert "restored one" in html and "sent one" not in html
-    for nonsense in ("kind=moonlight", "before=x", "account=x", "since=x", "until=9999-12-31", "of=x", "before=-1", "before=" + "9" * 40):
+    for nonsense in (
+        "kind=moonlight",
+        "before=x",
+        "account=x",
+        "since=x",
+        "until=9999-12-31",
+        "of=x",
+        "before=-1",
+        "before=" + "9" * 40,
+    ):
         assert client.get(f"{LOG}?{nonsense}").status_code == 200
 
 

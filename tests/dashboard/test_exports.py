@@ -152,7 +152,11 @@ def test_a_file_of_an_empty_ledger_has_its_heading(client: Client) -> None:
 def test_exports_are_written_down(client: Client, trader: Trader) -> None:
     body(client, "history_export", "csv", "?symbol=ETHUSDT")
     entry = AuditEntry.objects.get(action="exported")
-    assert entry.subject == "History as CSV" and entry.details == {"filters": "symbol=ETHUSDT"}
+    assert entry.subject.startswith("History as CSV, ") and entry.details["filters"] == "symbol=ETHUSDT"
+    assert (
+        entry.details["rows"]
+        == len(body(client, "history_export", "csv", "?symbol=ETHUSDT").splitlines()) - 1
+    )
 
 
 def test_strangers_get_their_own_and_nobody_gets_nothing(
