@@ -60,7 +60,11 @@ class AuditEntry(models.Model):
     times = models.PositiveIntegerField(default=1)
     last_at = models.DateTimeField(null=True, blank=True, help_text="Of a fold: when it last happened.")
     fold = models.CharField(
-        max_length=200, null=True, blank=True, unique=True, help_text="What is counted here: kind, of what, day."
+        max_length=200,
+        null=True,
+        blank=True,
+        unique=True,
+        help_text="What is counted here: kind, of what, day.",
     )
 
     class Meta:

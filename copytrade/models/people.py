@@ -67,7 +67,9 @@ class Erasure(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="erasure"
     )
     asked_at = models.DateTimeField(default=timezone.now)
-    orders = models.PositiveBigIntegerField(null=True, blank=True, help_text="Orders there were at its start.")
+    orders = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Orders there were at its start."
+    )
     removed = models.PositiveBigIntegerField(default=0, help_text="Rows removed so far, of all tables.")
     removed_orders = models.PositiveBigIntegerField(default=0)
     done_at = models.DateTimeField(null=True, blank=True)
