@@ -171,7 +171,8 @@ def asked(client: Client, method: str, url: str, query: dict[str, Any] | None = 
 
 
 def closed_to_the_demo(address: Address) -> bool:
-    return address.name.startswith(DEMO_CLOSED) and address.name not in DEMO_OPEN
+    closed = address.name.startswith(DEMO_CLOSED) or address.name == "delete_everything"
+    return closed and address.name not in DEMO_OPEN
 
 
 def owed(address: Address, who: str, method: str) -> set[int]:
