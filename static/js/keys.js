@@ -9,23 +9,15 @@
     if (event.target.closest?.("form")) typed = true;
   });
 
-  // The list has a line for each place of the side bar, made when it is first looked at.
-  function show() {
-    const lines = list?.querySelector("dl");
-    if (!lines) return;
-    const places = lines.dataset.full ? [] : [...document.querySelectorAll(".side a[data-key]")].reverse();
-    lines.dataset.full = "yes";
-    for (const place of places) {
-      const row = document.createElement("div");
-      const keys = row.appendChild(document.createElement("dt"));
-      for (const key of ["g", place.dataset.key]) {
-        keys.append(Object.assign(document.createElement("kbd"), { textContent: key }), " ");
-      }
-      const link = Object.assign(document.createElement("a"), { href: place.href, textContent: place.firstChild.data });
-      row.appendChild(document.createElement("dd")).append(link);
-      lines.prepend(row);
+  // The list is that of its own page, fetched when it is first looked at: no page carries it.
+  async function show() {
+    if (!list) return;
+    if (!list.querySelector("dl")) {
+      const answer = await fetch(list.dataset.from);
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      list.querySelector("h2").after(page.querySelector("main dl.keys"));
     }
-    list.showModal();
+    if (!list.open) list.showModal();
   }
 
   // What a row leads to: its first link. Focus moves, so a screen reader tells the row, and Enter opens it.
