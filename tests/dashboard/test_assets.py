@@ -98,10 +98,10 @@ def test_joined_files_hold_their_parts_in_order() -> None:
 
 
 def test_the_largest_first_load_of_files_stays_small() -> None:
-    """Everything that a page can ask for beside its own HTML: 60 of the 80 kB."""
+    """Everything that any page can ask for beside its own HTML (at most 15 kB): 62 of the 80 kB."""
     heaviest = ["css/joined/desk.css", "css/joined/settings.css", "js/joined/desk.js", "js/chart.js"]
     heaviest += ["vendor/uplot/uPlot.iife.min.js", "img/icon.svg"]
-    assert sum(len(assets()[name].packed or assets()[name].body) for name in heaviest) < 60_000
+    assert sum(len(assets()[name].packed or assets()[name].body) for name in heaviest) < 62_000
 
 
 @pytest.mark.django_db
