@@ -32,6 +32,7 @@ OPEN = {
     "setup",  # before there is anybody who could sign in
     "join",  # an invitation
     "look",  # the theme of the sign-in page
+    "gone",  # how far a deletion is, for whoever knows its key: there is nobody left to sign in
 }
 # Beside a signed-in operator, a program with METRICS_TOKEN: tests/dashboard/test_metrics.py.
 
