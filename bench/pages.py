@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median, quantiles
@@ -32,6 +33,7 @@ from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 from django.urls import reverse  # noqa: E402
+from django.utils import timezone  # noqa: E402
 
 from copytrade import rollups  # noqa: E402
 from copytrade.models import Account, TrackingOrder, Trader, User  # noqa: E402
@@ -130,6 +132,7 @@ def addresses(one: Desk) -> Iterator[tuple[str, str, dict[str, str]]]:
     yield "Trader, 90 days", trader, {}
     yield "Trader, all", trader + "?period=all", {}
     yield "Trader, all, part", trader + "?period=all", PART
+    yield "Trader, own range", f"{trader}?from={day_before(250)}&to={day_before(40)}", {}
     yield "Compare", f"{reverse('compare')}?{pair}", {}
     yield "Open orders", reverse("open_orders"), {}
     yield "Open orders, part", reverse("open_orders"), PART
@@ -143,6 +146,10 @@ def addresses(one: Desk) -> Iterator[tuple[str, str, dict[str, str]]]:
     yield "Activity", reverse("activity"), {}
     yield "Alerts", reverse("alerts"), {}
     yield "Data issues", reverse("issues"), {}
+
+
+def day_before(days: int) -> str:
+    return (timezone.now() - timedelta(days=days)).date().isoformat()
 
 
 def in_process(one: Desk) -> None:
