@@ -255,7 +255,7 @@ def inhabited(stack: Stack, seed: int, speed: float) -> dict[str, Account]:
     jobs, now = SyncJob.objects.filter(kind__in=("open", "history", "traders")), timezone.now()
     wait(
         lambda: jobs.filter(last_success_at__gt=now, failures=0).count() == 3 * len(NAMES)
-        and not SyncJob.objects.filter(cursor__has_key="back").exists(),
+        and not SyncJob.objects.filter(kind="history", cursor__has_key="back").exists(),
         "the desk is as it should be before the fault", *stack.more,
     )  # fmt: skip
     return {name: Account.objects.get(pk=account.pk) for name, account in stack.accounts.items()}
