@@ -33,7 +33,7 @@ FIXED = {
 def places(page: Page, trader: str = "Northwind Steady") -> dict[str, str]:
     """Names and addresses of all pages, of a trader, an order and a connection too. Somebody is signed in."""
     page.goto("/traders/")
-    ours = page.get_by_role("link", name=trader).get_attribute("href") or ""
+    ours = page.get_by_role("link", name=trader, exact=True).get_attribute("href") or ""
     traders = _links(page, r"/traders/\d+/")
     found = FIXED | {
         "Trader": ours,

@@ -47,7 +47,7 @@ def field(page: Page, label: str) -> Locator:
 def open_settings(page: Page, trader: str) -> None:
     """From the table of traders to the form, by the links that a person presses."""
     page.goto("/traders/")
-    page.get_by_role("link", name=trader).click()
+    page.get_by_role("link", name=trader, exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(trader)
     page.get_by_role("link", name="Edit copy settings").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Copy settings: {trader}")

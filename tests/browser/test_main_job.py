@@ -63,7 +63,7 @@ def test_the_main_job(screen: Page, live_desk: Desk, sandbox: Sandbox, shoot: Ca
 
     # And the summary of what this trader earned.
     until(screen, f"/traders/{trader.pk}/?period=all", lambda: screen.get_by_text("ledger complete since"))
-    expect(screen.get_by_text("Profit factor").first).to_be_visible()
+    expect(screen.get_by_role("button", name="What “Profit factor” means").first).to_be_visible()
     expect(screen.locator("[data-plot=equity] svg").first).to_be_visible()
     expect(screen.get_by_text("Last change: applied and read back")).to_be_visible()
     assert sideways(screen) == 0

@@ -132,7 +132,9 @@ def test_breakdowns_are_in_one_file_told_apart_by_what_they_are_by(client: Clien
 def test_what_was_saved_is_written_down(client: Client, trader: Trader) -> None:
     of_trader(client, trader, "daily", query="?period=30")
     entry = AuditEntry.objects.get(action="exported")
-    assert entry.subject == "Northwind Steady days as CSV" and entry.details == {"filters": "period=30"}
+    rows = entry.details["rows"]
+    assert entry.subject == f"Northwind Steady days as CSV, {rows} rows" and rows > 0
+    assert entry.details == {"filters": "period=30", "rows": rows}
 
 
 def test_a_stranger_and_nobody_get_nothing(
