@@ -29,7 +29,8 @@ def columns_and_rows(kind: Kind, rows: QuerySet[AffiliateRow]) -> tuple[list[Col
 def _kind(column: Shown) -> str:
     if column.shown == "day":
         return "text"
-    return KINDS.get(column.shown, "text") if column.kept or column.shown == "id" else "text"
+    # What no number is kept of is the exchange's own text, a withdrawal's id among it: it may begin like a formula.
+    return KINDS.get(column.shown, "text") if column.kept else "text"
 
 
 def _value(column: Shown) -> str | KeyTextTransform:

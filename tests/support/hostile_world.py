@@ -1,12 +1,16 @@
-"""Three connections of one person, read from an exchange that tells given texts in every text it has."""
+"""Four connections of one person, read from an exchange that tells given texts in every text it has."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from copytrade import connections
-from copytrade.models import User
+from copytrade.affiliate import KINDS
+from copytrade.affiliate.asking import ask
+from copytrade.affiliate.fetching import MORE, read
+from copytrade.models import AffiliateReport, AffiliateStanding, User
 from copytrade.sync import run
 from tests.support import telling
 from tests.support.telling import Telling, between, cursored, numbered, said
@@ -116,6 +120,50 @@ def tell_of_the_account(exchange: Telling, texts: list[str], now: int) -> None:
     exchange.tell["lead_order_history"] = lambda asked: cursored(led, asked, "updateTime")
 
 
+def tell_of_affiliates(exchange: Telling, texts: list[str], now: int) -> None:
+    commissions = said("affiliate_commissions", texts, date=lambda i: now - i * 1000)
+    users = said("affiliate_users", texts, uid=lambda i: str(4_400_000_000 + i))
+    moved = said(
+        "internal_withdrawals",
+        texts,
+        withdrawId=lambda i: f"{i} {texts[i][:60]}",
+        createTime=lambda i: now - i * 1000,
+    )
+    below = said("sub_affiliates", texts, subAffiliateUid=lambda i: str(4_500_000_000 + i))
+
+    def listed(rows: list[dict], name: str, page: str = "page") -> Callable[[dict[str, Any]], dict[str, Any]]:
+        def answer(asked: dict[str, Any]) -> dict[str, Any]:
+            found, number, size = numbered(rows, asked, page, "pageSize", 100)
+            pages = -(-len(rows) // size)
+            told = {"total": len(rows), "pages": pages, "pageSize": size, "size": size, "page": number}
+            return told | {"current": number, "hasNextPage": number < pages, name: found}
+
+        return answer
+
+    exchange.tell["affiliate_commissions"] = listed(commissions, "channelCommissionInfoItems")
+    exchange.tell["affiliate_users"] = listed(users, "channelUserInfoItemList")
+    exchange.tell["internal_withdrawals"] = listed(moved, "items")
+    exchange.tell["sub_affiliates"] = listed(below, "records", "pageNum")
+
+
+def read_affiliates(user: User, exchange: Telling, texts: list[str], now: int) -> None:
+    """A fourth connection, an affiliate's, and its reports, fetched as a worker does it."""
+    account = connections.add(
+        user, label="Affiliate", venue="sandbox", key="k-1234", secret="s", passphrase="p"
+    )
+    AffiliateStanding.objects.update_or_create(
+        account=account, defaults={"key_set_at": account.key_set_at, "may": True}
+    )
+    exchange.tell.clear()
+    tell_of_affiliates(exchange, texts, now)
+    for slug in ("commissions", "users", "withdrawals", "sub-affiliates"):
+        report = ask(account, KINDS[slug], {"product_type": "FUTURES"})
+        while read(report.pk) == MORE:
+            pass
+        report.refresh_from_db()
+        assert (report.state, report.rows) == (AffiliateReport.State.DONE, len(texts)), report.error
+
+
 def tell(exchange: Telling, label: str, texts: list[str], now: int) -> None:
     """Let the exchange tell the texts in all answers that the readings of this connection ask for."""
     exchange.tell.clear()
@@ -128,7 +176,7 @@ def tell(exchange: Telling, label: str, texts: list[str], now: int) -> None:
 
 
 def read_all(user: User, exchange: Telling, texts: list[str]) -> dict[str, dict[str, str]]:
-    """Three connections of a person: for the copies, for the settings, and for the account itself."""
+    """Connections of a person: for the copies, for the settings, for the account itself, and an affiliate's."""
     now, outcomes = int(time.time() * 1000), {}
     for label, kinds in READINGS.items():
         account = connections.add(
@@ -136,4 +184,5 @@ def read_all(user: User, exchange: Telling, texts: list[str]) -> dict[str, dict[
         )
         tell(exchange, label, texts, now)
         outcomes[label] = run.sync_account(account.pk, kinds)
+    read_affiliates(user, exchange, texts, now)
     return outcomes
