@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings as django_settings
 from django.utils import timezone
@@ -59,6 +59,7 @@ def read_back(change_id: int, delays: Sequence[float] = READ_BACK_AFTER) -> str:
     change = load(change_id)
     if change.state not in (State.SENDING, State.UNKNOWN) or not claim(change):
         return change.state
+    began = timezone.now()
     try:
         version = read_settings(change.trader)
     except (ExchangeError, NoKey, VaultError) as error:
@@ -68,7 +69,7 @@ def read_back(change_id: int, delays: Sequence[float] = READ_BACK_AFTER) -> str:
         return _decide(change, State.APPLIED, [])
     base = versions.understood(change.base.answer) if change.base else None
     unchanged = found is not None and base is not None and rules.same(found, base)
-    if not (change.accepted and not unchanged) and not _last_look(change, delays):
+    if not (change.accepted and not unchanged) and not _last_look(change, delays, began):
         return _look_again(change, delays)
     not_kept = not_kept_of(mine, version.answer)
     if change.accepted:
@@ -132,9 +133,11 @@ def claim(change: SettingsChange) -> bool:
     return True
 
 
-def _last_look(change: SettingsChange, delays: Sequence[float]) -> bool:
+def _last_look(change: SettingsChange, delays: Sequence[float], began: datetime) -> bool:
+    """Was this look made late enough to be the last? By when it began: a process that slept between the answer and
+    here has an old answer, however late it is now."""
     sent = change.sent_at or change.created_at
-    return timezone.now() >= sent + timedelta(seconds=delays[-1]) or change.read_backs + 1 >= len(delays)
+    return began >= sent + timedelta(seconds=delays[-1]) or change.read_backs + 1 >= len(delays)
 
 
 def _look_again(change: SettingsChange, delays: Sequence[float], failed: str = "") -> str:

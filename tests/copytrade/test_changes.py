@@ -189,6 +189,17 @@ def test_the_looks_are_spread_over_a_minute(trader: Trader, sandbox: Sandbox) ->
     assert settle(change) == State.NOT_SEEN
 
 
+def test_an_answer_that_is_slept_over_is_not_the_last_look(trader: Trader, sandbox: Sandbox) -> None:
+    """It was given a moment after sending, however late it is when the worker goes on."""
+    sandbox.fault("update_follower_settings", "reset", times=1)
+    change = confirmed(trader)
+    changes.send(change.pk)
+    sandbox.fault("follower_settings", "slow_drip", seconds=0.7, times=1)
+    SettingsChange.objects.filter(pk=change.pk).update(sent_at=timezone.now())
+    assert changes.read_back(change.pk, delays=(0.0, 0.5)) == State.UNKNOWN
+    assert changes.read_back(change.pk, delays=(0.0, 0.5)) == State.NOT_SEEN
+
+
 def test_a_change_that_takes_effect_late_is_seen(trader: Trader, sandbox: Sandbox) -> None:
     sandbox.fault("update_follower_settings", "apply_late", seconds=0.5, times=1)
     wanted = edited(trader)

@@ -127,12 +127,14 @@ def _send(worker: Worker, change: Change) -> Steps:
 def _look(worker: Worker, change: Change) -> Steps:
     """One look at what the exchange holds."""
     desk, account = worker.desk, worker.desk.world.accounts[change.account]
+    began = desk.now()
     try:
         theirs = yield from worker.call(lambda: desk.world.settings(account))
     except (ExchangeError, ArithmeticError):
         move(desk, change, UNKNOWN, look_at=desk.now() + 5 * SECOND)
         return
-    last = desk.now() >= change.sent_at + LOOKS[-1] or change.looks + 1 >= len(LOOKS)
+    # By when it began: a worker that slept over an answer has an old one, however late it is.
+    last = began >= change.sent_at + LOOKS[-1] or change.looks + 1 >= len(LOOKS)
     if theirs == change.number:
         move(desk, change, APPLIED)
     elif change.accepted and theirs != change.base:
