@@ -243,7 +243,7 @@ def test_an_alert_reaches_a_program_signed_and_once(alice: User, listening: Rece
     Channel.objects.update(since=timezone.now() - timedelta(hours=1))
     account = alice.accounts.create(label="Main", venue="sandbox")
     trader = account.traders.create(trader_id=702345678901234567, name="Northwind Steady")
-    at = timezone.now().replace(microsecond=250_000)
+    at = (timezone.now() - timedelta(seconds=1)).replace(microsecond=250_000)  # never ahead of now
     Alert.objects.create(
         owner=alice, account=account, trader=trader, kind="quiet", key="k", sentence="Northwind Steady: quiet.",
         created_at=at, loud_at=at,
