@@ -26,7 +26,10 @@ def test(arguments: list[str]) -> int:
 
 def pytest(arguments: list[str]) -> list[str]:
     """The command that runs tests, on as many processes as the machine has."""
-    spread = [] if INTERACTIVE.intersection(arguments) else ["-n", str(max(2, min(4, os.cpu_count() or 2)))]
+    # Whoever has nothing left takes from the other's end: else one process plays all the long scenarios alone.
+    spread = ["-n", str(max(2, min(4, os.cpu_count() or 2))), "--dist", "worksteal"]
+    if INTERACTIVE.intersection(arguments):
+        spread = []
     return desk.python("-m", "pytest", *spread, *arguments)
 
 

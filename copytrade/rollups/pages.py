@@ -21,7 +21,8 @@ from .periods import PERIODS
 from .read import SUMMARY, KeptSummary, PeriodRow, kept_summary
 
 _DETAIL = "d.curve, d.margin, d.daily, d.breakdowns, d.scatter, d.costs, d.previous"
-_PRESENT = "o.missing_since IS NULL AND o.lost_since IS NULL"
+# An open order that the exchange still tells: neither gone from its list nor lost.
+PRESENT = "o.missing_since IS NULL AND o.lost_since IS NULL"
 # "all" holds what does not hang on the period: how much there is, since when, and what the account tells.
 _PAGE = f"""
 SELECT t.id, {SUMMARY}, {_DETAIL}, a.closed_copies, a.net, a.figures -> 'since',
@@ -33,8 +34,8 @@ LEFT JOIN copytrade_periodsummary s ON s.trader_id = t.id AND s.period = %s
 LEFT JOIN copytrade_perioddetail d ON d.trader_id = t.id AND d.period = %s
 LEFT JOIN copytrade_periodsummary a ON a.trader_id = t.id AND a.period = 'all'
 CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE {_PRESENT}) AS n,
-        coalesce(sum(o.open_margin_amount) FILTER (WHERE {_PRESENT}), 0) AS margin,
+    SELECT count(*) FILTER (WHERE {PRESENT}) AS n,
+        coalesce(sum(o.open_margin_amount) FILTER (WHERE {PRESENT}), 0) AS margin,
         count(*) FILTER (WHERE o.missing_since IS NOT NULL AND o.lost_since IS NULL) AS missing
     FROM copytrade_trackingorder o WHERE o.trader_id = t.id AND NOT o.closed
 ) o

@@ -24,9 +24,9 @@ from .counted import COUNTS
 from .days import first_moment
 from .details import Tally
 from .kept import capital_of
-from .pages import _PRESENT
+from .pages import PRESENT
 from .shape import Columns, Shape, microseconds_of, shape
-from .summaries import Day, Sums, _parts, _previous, _series, _tally
+from .summaries import Day, Sums, parts_of, previous_of, series_of, tally_of
 
 # So many copies are read one by one for a page; where more closed, its figures go by days.
 MOST_COPIES = 2_000
@@ -52,8 +52,8 @@ SELECT a.figures -> 'since',
 FROM copytrade_trader t
 LEFT JOIN copytrade_periodsummary a ON a.trader_id = t.id AND a.period = 'all'
 CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE {_PRESENT}) AS n,
-        coalesce(sum(o.open_margin_amount) FILTER (WHERE {_PRESENT}), 0) AS margin,
+    SELECT count(*) FILTER (WHERE {PRESENT}) AS n,
+        coalesce(sum(o.open_margin_amount) FILTER (WHERE {PRESENT}), 0) AS margin,
         count(*) FILTER (WHERE o.missing_since IS NOT NULL AND o.lost_since IS NULL) AS missing
     FROM copytrade_trackingorder o WHERE o.trader_id = t.id AND NOT o.closed
 ) o
@@ -117,13 +117,13 @@ def ranged(trader: Trader, first: date, last: date, now: datetime, zone: tzinfo)
         begun=begun,
         breakdowns=details.read_breakdowns(
             details.breakdowns(
-                {} if by_day else details.tallies(shown), symbols, {day.day: _tally(day) for day in own}
+                {} if by_day else details.tallies(shown), symbols, {day.day: tally_of(day) for day in own}
             )
         ),
         scatter=[] if by_day else details.read_scatter(details.scatter(shown, figures)),
         costs=details.read_costs(months, support.decided),
         costs_by_month=details.read_months(months, support.decided),
-        previous=details.read_previous(_previous(copies, sums, first, last, zone)),
+        previous=details.read_previous(previous_of(copies, sums, first, last, zone)),
         support=support,
         all_net=all_net,
         first_open=since and datetime.fromisoformat(since),
@@ -177,8 +177,8 @@ def _summary(
     now: datetime,
     zone: tzinfo,
 ) -> Summary:
-    series = _series(copies, own, zone)
-    parts = _parts(copies, figures, own, [net for _, net in series], now)
+    series = series_of(copies, own, zone)
+    parts = parts_of(copies, figures, own, [net for _, net in series], now)
     if by_day:
         n, recent = _recent(trader, between, now, zone)
         parts = replace(

@@ -217,8 +217,8 @@ def _rows(trader: Trader, copies: Columns, sums: Sums, zone: tzinfo, now: dateti
         figures = known[start]
         own = sums.between(first, date.max)
         before = total(day.net for day in sums.days if first is not None and day.day < first)
-        series = _series(shown, own, zone)
-        parts = _parts(shown, figures, own, [net for _, net in series], now)
+        series = series_of(shown, own, zone)
+        parts = parts_of(shown, figures, own, [net for _, net in series], now)
         own_symbols = ((symbol, tally) for (place, symbol), tally in sums.symbols.items() if place <= stretch)
         summary = PeriodSummary(
             account_id=trader.account_id,
@@ -245,26 +245,27 @@ def _rows(trader: Trader, copies: Columns, sums: Sums, zone: tzinfo, now: dateti
                 breakdowns=details.breakdowns(
                     details.added(tally for place, tally in traits.items() if place >= start),
                     details.joined(own_symbols),
-                    {day.day: _tally(day) for day in own},
+                    {day.day: tally_of(day) for day in own},
                 ),
                 scatter=details.scatter(shown, figures),
                 costs=details.kept_costs(own, sums.support if first is None else None),
-                previous=_previous(copies, sums, first, today, zone),
+                previous=previous_of(copies, sums, first, today, zone),
                 computed_at=now,
             ),
         )
 
 
-def _tally(day: Day) -> Tally:
+def tally_of(day: Day) -> Tally:
+    """A day's results, for the breakdowns that go by days."""
     return Tally(day.n, day.wins, day.losses, day.net, day.won, day.lost)
 
 
-def _previous(copies: Columns, sums: Sums, first: date | None, last: date, zone: tzinfo) -> dict:
+def previous_of(copies: Columns, sums: Sums, first: date | None, last: date, zone: tzinfo) -> dict:
     """The figures of the period before, of the same length; {} where nothing closed in it."""
     if first is None:
         return {}
     start, end = first - (last - first) - _DAY, first - _DAY
-    tally = details.summed(_tally(day) for day in sums.between(start, end))
+    tally = details.summed(tally_of(day) for day in sums.between(start, end))
     if not tally.n:
         return {}
     places = copies.place(first_moment(start, zone)), copies.place(first_moment(first, zone))
@@ -281,9 +282,10 @@ def _symbols(todays: dict[int, date]) -> dict[int, dict[tuple[int, str], Tally]]
     return found
 
 
-def _parts(
+def parts_of(
     copies: Columns, figures: Shape, days: Sequence[Day], nets: Sequence[Decimal], now: datetime
 ) -> Parts:
+    """What the statistics of these copies are made from: sums by days, and the figures that depend on order."""
     true_up = true_up_before(now)
     recent = copies.part(copies.place(true_up)).net
     return Parts(
@@ -318,7 +320,7 @@ def _parts(
     )
 
 
-def _series(copies: Columns, days: Sequence[Day], zone: tzinfo) -> list[tuple[date, Decimal]]:
+def series_of(copies: Columns, days: Sequence[Day], zone: tzinfo) -> list[tuple[date, Decimal]]:
     """The daily series: from the first open to the last close, days without a close are 0."""
     if not copies.closed:
         return []

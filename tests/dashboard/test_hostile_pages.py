@@ -126,6 +126,8 @@ def test_no_text_of_the_exchange_becomes_a_part_of_any_page(two: Two) -> None:
         "exchange_account",
         "bills",
         "affiliate_reports",
+        "spot_account",
+        "spot_ticket",
     )
     assert not [name for name in telling_pages if not shown[name]]
 

@@ -252,6 +252,7 @@ def inhabited(stack: Stack, seed: int, speed: float) -> dict[str, Account]:
         }
         Account.objects.update(key_set_at=timezone.now() - MONTHS_OLD)
         stack.world = (seed, speed)
+    SyncJob.objects.update(due_at=timezone.now())
     jobs, now = SyncJob.objects.filter(kind__in=("open", "history", "traders")), timezone.now()
     wait(
         lambda: jobs.filter(last_success_at__gt=now, failures=0).count() == 3 * len(NAMES)

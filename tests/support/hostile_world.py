@@ -1,7 +1,8 @@
-"""Four connections of one person, read from an exchange that tells given texts in every text it has."""
+"""Five connections of one person, read from an exchange that tells given texts in every text it has."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +11,15 @@ from copytrade import connections
 from copytrade.affiliate import KINDS
 from copytrade.affiliate.asking import ask
 from copytrade.affiliate.fetching import MORE, read
-from copytrade.models import AffiliateReport, AffiliateStanding, User
+from copytrade.exchange.decoding import Drift, decode_each
+from copytrade.exchange.envelopes import BatchResult
+from copytrade.exchange.jsontext import parse
+from copytrade.exchange.records import BatchItem, Record, SpotOrder
+from copytrade.models import Account, AffiliateReport, AffiliateStanding, SpotTicket, User
+from copytrade.spot import lookups, results, tickets
 from copytrade.sync import run
 from tests.support import telling
+from tests.support.spot_orders import allow, confirmed, limit
 from tests.support.telling import Telling, between, cursored, numbered, said
 
 DAY = 86_400_000
@@ -164,6 +171,49 @@ def read_affiliates(user: User, exchange: Telling, texts: list[str], now: int) -
         assert (report.state, report.rows) == (AffiliateReport.State.DONE, len(texts)), report.error
 
 
+def decoded(kind: type[Record], operation: str, texts: list[str], **each: Callable[[int], Any]) -> list[Any]:
+    """The records of an operation as the client makes them of an answer with these texts; each can be read."""
+    rows = parse(json.dumps(said(operation, texts, **each)))
+    good, bad = decode_each(kind, rows, Drift())
+    assert not bad
+    return good
+
+
+def placed(
+    account: Account, texts: list[str], answer: Callable[[str, int, str], dict[str, Any]]
+) -> SpotTicket:
+    """A batch of an order for each text, under way, and what the exchange answered to it."""
+    ticket = confirmed(account, *[limit()] * len(texts), way="batch")
+    ticket.orders.update(state="sending")
+    orders = tickets.lines(ticket)
+    rows = [answer(order.client_order_id, order.pk, text) for order, text in zip(orders, texts, strict=True)]
+    items, _ = decode_each(BatchItem, parse(json.dumps(rows)), Drift())
+    results.sort(orders, BatchResult(items, [], []))
+    return ticket
+
+
+def read_spot(user: User, texts: list[str]) -> None:
+    """A fifth connection, with batches that were taken and looked up, and some that were refused in those words."""
+    account = allow(
+        connections.add(user, label="Spot", venue="sandbox", key="k-1234", secret="s", passphrase="p")
+    )
+    told = decoded(SpotOrder, "order", texts, orderId=lambda i: 6_000_000 + i)
+    for start in range(0, len(texts), 10):
+        ticket = placed(
+            account,
+            texts[start : start + 10],
+            lambda ours, pk, text: {"symbol": text, "clientOrderId": ours, "orderId": pk, "unheardOf": text},
+        )
+        for order, found in zip(tickets.lines(ticket), told[start : start + 10], strict=True):
+            assert lookups.take(order, found)
+    for start in range(0, len(texts), 50):
+        placed(
+            account,
+            texts[start : start + 50 : 5],
+            lambda ours, _, text: {"clientOrderId": ours, "errorCode": text or "X", "errorMsg": text},
+        )
+
+
 def tell(exchange: Telling, label: str, texts: list[str], now: int) -> None:
     """Let the exchange tell the texts in all answers that the readings of this connection ask for."""
     exchange.tell.clear()
@@ -176,7 +226,7 @@ def tell(exchange: Telling, label: str, texts: list[str], now: int) -> None:
 
 
 def read_all(user: User, exchange: Telling, texts: list[str]) -> dict[str, dict[str, str]]:
-    """Connections of a person: for the copies, for the settings, for the account itself, and an affiliate's."""
+    """Connections of a person: for copies, for settings, for the account itself, an affiliate's, and for spot."""
     now, outcomes = int(time.time() * 1000), {}
     for label, kinds in READINGS.items():
         account = connections.add(
@@ -185,4 +235,5 @@ def read_all(user: User, exchange: Telling, texts: list[str]) -> dict[str, dict[
         tell(exchange, label, texts, now)
         outcomes[label] = run.sync_account(account.pk, kinds)
     read_affiliates(user, exchange, texts, now)
+    read_spot(user, texts)
     return outcomes

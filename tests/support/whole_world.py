@@ -98,6 +98,7 @@ OWNED: dict[str, tuple[type[Model], str, str]] = {
     "issue": (DataIssue, "account__owner", "pk"),
     "alert": (Alert, "owner", "pk"),
     "report": (AffiliateReport, "account__owner", "pk"),
+    "spot_ticket": (SpotTicket, "account__owner", "key"),
 }
 
 
