@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 
 from copytrade import egress, health
 from copytrade.clients import NoKey, talking_to
-from copytrade.exchange.errors import ExchangeError
+from copytrade.exchange.errors import ExchangeError, RateLimited
 from copytrade.intervals import interval_of, is_at_cap
 from copytrade.models import COPY_KINDS, OWN_KINDS, Account, SyncJob
 from copytrade.scheduling import boosts, rates
@@ -40,6 +40,7 @@ EVERY = ALL + OWN_KINDS
 LONGEST_PAUSE = timedelta(minutes=10)
 # What failed is tried again after its interval, or after this if that is longer; then after twice that.
 RETRY_AFTER = timedelta(minutes=2)
+LEAST_HELD = 1.0  # seconds before our own limiter is asked for room again
 BUDGET_SECONDS = 8.0
 PENDING_PAUSE = timedelta(seconds=45)
 USUAL, BACKFILL = 1, 2
@@ -173,13 +174,25 @@ def _failed(job: SyncJob, reading: Reading | None, error: ExchangeError | NoKey 
         # A permission that only these readings lack is said beside them; the key is not refused for it.
         health.failed(job.account, error, reading=job.kind in COPY_KINDS)
     opened = not isinstance(error, (NoKey, VaultError))
-    _push_ahead(job, words, getattr(error, "retry_after", 0.0), opened=opened)
+    if isinstance(error, RateLimited) and error.local:
+        _hold_back(job, words, error.retry_after)
+    else:
+        _push_ahead(job, words, getattr(error, "retry_after", 0.0), opened=opened)
     code = getattr(error, "code", None)
     note_run(job.account, job.kind, reading, error_code=str(code or type(error).__name__), error=words)
     log.warning(
         "reading failed", account=job.account_id, kind=job.kind, error=type(error).__name__, code=code
     )
     return words
+
+
+def _hold_back(job: SyncJob, words: str, seconds: float) -> None:
+    """Our own limiter had no room, which is no failure of this account's: it comes back as soon as there may be,
+    without a pause that grows, else whoever was unlucky once would fall behind all others."""
+    pause = timedelta(seconds=max(seconds, LEAST_HELD) * random.uniform(1.0, 1.5))  # noqa: S311 (spreads readings)
+    leases.release(
+        job, min(pause, LONGEST_PAUSE), heed_hints=False, last_error=words[:500], key_uses=F("key_uses") + 1
+    )
 
 
 def _push_ahead(job: SyncJob, words: str, at_least: float = 0.0, *, opened: bool = True) -> None:

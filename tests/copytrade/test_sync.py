@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from copytrade import connections
+from copytrade.exchange.errors import RateLimited
 from copytrade.models import (
     Account,
     BadRecord,
@@ -304,6 +305,25 @@ def test_an_unforeseen_fault_pushes_the_job_ahead_before_it_is_raised(account: A
     assert job.due_at > timezone.now() and job.failures == 1 and job.lease_token is None
     assert "unexpected fault" in job.last_error
     assert job.pk not in leases.take_due()
+
+
+def test_what_our_own_limit_holds_back_comes_again_soon_and_is_no_failure(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a reading that was unlucky a few times would wait minutes, while others find room."""
+    job = account.jobs.get(kind="open")
+
+    def no_room(reading: object) -> None:
+        raise RateLimited("The limit is used up.", retry_after=3.0, local=True)
+
+    monkeypatch.setitem(run.READERS, "open", no_room)
+    for _ in range(5):
+        SyncJob.objects.filter(pk=job.pk).update(due_at=timezone.now())
+        assert run.run_job(job.pk) == "The limit is used up."
+        job.refresh_from_db()
+        assert job.failures == 0 and job.lease_token is None
+        assert 2 < (job.due_at - timezone.now()).total_seconds() < 5
+    assert account.runs.filter(kind="open", error_code="RateLimited").exists(), "it is told all the same"
 
 
 def test_the_command_reads_one_account_or_all(account: Account, alice: User, capsys) -> None:

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import pytest
 import redis
 from django.core.exceptions import ImproperlyConfigured
+from django.utils import timezone
 
 from copytrade.models import Account, Chore, SyncJob
 from dashboard import celery_app, celeryconfig, ticking
@@ -117,7 +118,7 @@ def test_a_worker_without_any_beat_reads_everything(
         workers.wait(lambda: not SyncJob.objects.filter(last_success_at=None).exists(), 180)
         os.killpg(workers.running.pop().pid, signal.SIGKILL)
         redis_client.flushdb()
-        SyncJob.objects.update(last_success_at=None)
+        SyncJob.objects.update(last_success_at=None, due_at=timezone.now())
         start()
         workers.wait(lambda: not SyncJob.objects.filter(last_success_at=None).exists(), 180)
         workers.wait(lambda: not SyncJob.objects.get(kind="history").cursor.get("back"), 180)

@@ -21,7 +21,14 @@ from copytrade.models import CoverageGap, OrderRevision, SyncJob, Trader, Trader
 from copytrade.statistics import DEFINITIONS
 from dashboard import watching
 from tests.dashboard.test_overview import FRAME, chart_of, text
-from tests.support.ledger_rows import account_of, closed_copy, open_copy, trader_of, version_of
+from tests.support.ledger_rows import (
+    account_of,
+    closed_copies,
+    closed_copy,
+    open_copy,
+    trader_of,
+    version_of,
+)
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script>\"'&\u202egnp"
@@ -609,8 +616,10 @@ def test_a_thousand_copies_cost_as_many_queries_as_ten(client: Client, alice: Us
     trader = trader_of(account_of(alice))
     pages, parts = [], []
     for round_, n in enumerate((10, 990)):
-        for number in range(n):
-            closed_copy(trader, 2000 * round_ + number, "3" if number % 3 else "-2", 1 + number % 80)
+        closed_copies(
+            trader,
+            *((2000 * round_ + i, "3" if i % 3 else "-2", 1.0 + i % 80, "BTCUSDT") for i in range(n)),
+        )
         for number in range(10):
             open_copy(trader, 10_000 + 100 * round_ + number)
             TraderNote.objects.create(trader=trader, day=timezone.now().date(), text="A note")

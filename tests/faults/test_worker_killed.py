@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from tests.support.sandbox_process import Sandbox
 from .desk_workers import Workers
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -72,7 +73,8 @@ def test_a_worker_killed_twice_in_its_walk_loses_and_doubles_nothing(
     assert_ledger_is(account, sandbox.truth())
     assert not OrderRevision.objects.exists()
     resumed = history_calls(sandbox)[walked]["query"]
-    end = round(datetime.fromisoformat(stood["end"]).timestamp() * 1000) - 1  # the window ends before it
+    # The window ends before that moment: with the last whole millisecond that lies before it.
+    end = -((EPOCH - datetime.fromisoformat(stood["end"])) // timedelta(milliseconds=1)) - 1
     at_page = f"nextKeyId={stood['next'][0]}" if stood["next"] else f"endTime={end}"
     assert at_page in resumed, "the walk went on where it stood"
 

@@ -194,6 +194,10 @@ class Watch:
         patience.failures += 1
         patience.excused += pause + 2 * MINUTE
 
+    def held(self, job: Job, pause: float) -> None:
+        """The limiter had no room for a reading; how long it waits for that is its own matter."""
+        self.patience[job.key].excused += pause + MINUTE
+
     def _punctual(self, key: tuple[int, str]) -> None:
         patience = self.patience[key]
         waited = self.well(key[0], patience.since, self.world.now)

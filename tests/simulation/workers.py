@@ -206,12 +206,22 @@ class Worker:
         if "poisoned work is not pushed ahead" in self.desk.bugs and not isinstance(error, ExchangeError):
             self.release(job, self.desk.now() + 20 * SECOND, heed_hints=False)
             return
+        if isinstance(error, RateLimited) and error.local:
+            self._held_back(job, error)
+            return
         usual = min(job.interval, RETRY_AFTER)
         at_least = getattr(error, "retry_after", 0.0) * SECOND
         pause = min(max(usual * 2 ** min(job.failures, 10), at_least), LONGEST_PAUSE)
         self.desk.note("worker", self.process.name, "fails at", *job.key, type(error).__name__)
         if self.release(job, self.desk.now() + pause, heed_hints=False, failures=job.failures + 1):
             self.desk.watch.attempted(job, ok=False, pause=pause, at_least=at_least)
+
+    def _held_back(self, job: Job, error: RateLimited) -> None:
+        """Our own limiter had no room: soon again, and no failure."""
+        pause = round(max(error.retry_after, 1.0) * self.desk.rng.uniform(1.0, 1.5) * SECOND)
+        self.desk.note("worker", self.process.name, "is held back at", *job.key)
+        if self.release(job, self.desk.now() + pause, heed_hints=False):
+            self.desk.watch.held(job, pause)
 
     # ---- calls -----------------------------------------------------------------------------------------------
 

@@ -45,6 +45,9 @@ class PartnerServer:
                 body = json.dumps(partner.answer(parse_qs(urlsplit(self.path).query))).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
+                # As much as anybody asks for: a test waits for no limit.
+                self.send_header("X-USED-WEIGHT-10S", "1")
+                self.send_header("X-REMAINING-WEIGHT-10S", "1000000")
                 self.end_headers()
                 self.wfile.write(body)
 

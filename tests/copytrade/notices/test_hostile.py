@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 
 import pytest
-from django.utils import timezone
 
 from copytrade.models import Account, Alert, Channel, Delivery, Trader
 from copytrade.notices import letters, words
