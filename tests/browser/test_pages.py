@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 
 from copytrade.models import Trader
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP
+from tests.browser.looks import Turn
 from tests.browser.places import places
 from tests.browser.steps import enter_the_demo, until
 from tests.support.sandbox_process import Sandbox
-from tests.support.watched_page import COLOURS, sideways, violations
 
 pytestmark = pytest.mark.slow
 
 
 def test_every_page_fits_and_is_accessible(open_page: Callable[..., Page], sandbox: Sandbox) -> None:
-    """Each page is opened once and turned to four looks: wide and narrow (by touch), each light and dark.
-
-    axe tries all its rules at both widths, and at each in one theme; a change of the theme alone moves nothing
-    and renames nothing, so there the rules about colours are the ones that could find more.
-    """
-    page = open_page(DESKTOP, color_scheme="light")
+    """Each page is opened once and turned to four looks: wide and narrow (by touch), each light and dark."""
+    page = open_page(DESKTOP)
     enter_the_demo(page)
     until(page, "/orders/history/", lambda: page.locator("table.ledger"))
     turn = Turn(page)
@@ -33,32 +28,7 @@ def test_every_page_fits_and_is_accessible(open_page: Callable[..., Page], sandb
         turn.to(DESKTOP, "light")
         page.goto(address)
         expect(page.get_by_role("heading", level=1)).not_to_be_empty()
-        for viewport, scheme, rules in LOOKS:
-            turn.to(viewport, scheme)
-            assert sideways(page) == 0, (name, viewport, scheme)
-            assert violations(page, rules=rules) == [], (name, viewport, scheme)
-
-
-LOOKS = ((DESKTOP, "light", ()), (DESKTOP, "dark", COLOURS), (PHONE, "dark", ()), (PHONE, "light", COLOURS))
-
-
-class Turn:
-    """Turns an open page to another window, touched on a phone and pointed at on a desktop, and another theme."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.session = page.context.new_cdp_session(page)
-
-    def to(self, viewport: ViewportSize, scheme: Literal["light", "dark"]) -> None:
-        phone = viewport is PHONE
-        self.page.set_viewport_size(viewport)
-        self.page.emulate_media(color_scheme=scheme)
-        self.session.send("Emulation.setTouchEmulationEnabled", {"enabled": phone})
-        now = self.page.evaluate(
-            """[innerWidth, matchMedia("(pointer: coarse)").matches,
-            matchMedia("(prefers-color-scheme: dark)").matches]"""
-        )
-        assert now == [viewport["width"], phone, scheme == "dark"]
+        turn.every_look_is_right(name)
 
 
 def test_the_chart_is_drawn_and_read_by_keyboard(page: Page) -> None:
