@@ -103,8 +103,8 @@ def test_a_batch_tells_each_result_and_wrong_lines_are_named(
     expect(second.get_by_label("Price")).to_be_hidden()
     second.get_by_label("Quantity").fill("1000000")
     screen.get_by_role("button", name="Review the batch").click()
-    screen.watch.expect("422")  # type: ignore[attr-defined]
     expect(screen.get_by_text("Price is required for a limit order.").first).to_be_visible()
+    screen.watch.expect("422")  # type: ignore[attr-defined]
     looked(screen, True, shoot, "spot-batch-wrong")
     screen.get_by_role("link", name="Order 1: Price is required").click()
     screen.keyboard.type("1000")
