@@ -15,7 +15,7 @@ def enter_the_demo(page: Page) -> None:
     deadline = time.monotonic() + 60
     while page.locator("[hx-get^='/first-reading/']").count():
         assert time.monotonic() < deadline, page.locator("main").inner_text()[:800]
-        time.sleep(0.5)
+        time.sleep(0.1)
         look_at(page, "/")
     until(page, "/traders/", lambda: page.get_by_role("link", name="Northwind Steady"))
 
@@ -36,7 +36,7 @@ def until(page: Page, url: str, what: object, seconds: float = 30) -> None:
     page.goto(url)
     while not what().first.is_visible():  # type: ignore[operator]
         assert time.monotonic() < deadline, page.locator("main").inner_text()[:800]
-        time.sleep(0.3)
+        time.sleep(0.1)
         page.reload()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, timedelta
 
 import pytest
@@ -14,9 +13,9 @@ from copytrade import connections
 from copytrade.affiliate import KINDS, ask, ask_standing, fetching
 from copytrade.models import Account, User
 from tests.browser.conftest import DESKTOP, PHONE, Desk
+from tests.browser.looks import Turn
 from tests.support.sandbox_process import Sandbox
 from tests.support.traffic import Traffic
-from tests.support.watched_page import sideways, violations
 
 pytestmark = pytest.mark.slow
 
@@ -49,29 +48,25 @@ def everything_read(account: Account) -> None:
             continue
 
 
-@pytest.mark.parametrize(("viewport", "scheme"), [(DESKTOP, "dark"), (PHONE, "light")])
 def test_every_report_fits_is_accessible_and_light(
-    open_page: Callable[..., Page],
-    live_desk: Desk,
-    alice: User,
-    partner: Account,
-    viewport: dict,
-    scheme: str,
+    page: Page, live_desk: Desk, alice: User, partner: Account
 ) -> None:
-    page = open_page(viewport, color_scheme=scheme)
+    """Light is measured on a desktop and on a phone; the look is then turned on the page that is open."""
+    turn = Turn(page)
     live_desk.sign_in(page, alice)
     page.goto("/affiliate/")
     expect(page.get_by_role("button", name="Ask the exchange")).to_be_visible()
-    assert violations(page) == [], "nothing asked yet"
+    turn.every_look_is_right("nothing asked yet")
     everything_read(partner)
     traffic = Traffic(page)
     for slug in KINDS:
         address = f"/affiliate/{partner.pk}/{slug}/"
-        traffic.first(address)
-        assert traffic.view(address).size <= AGAIN, slug
+        for viewport in (DESKTOP, PHONE):
+            turn.to(viewport, "light")
+            traffic.first(address)
+            assert traffic.view(address).size <= AGAIN, (slug, viewport)
         expect(page.locator(".report tbody tr").first).to_be_visible()
-        assert sideways(page) == 0, slug
-        assert violations(page) == [], slug
+        turn.every_look_is_right(slug)
 
 
 def test_a_report_that_is_asked_follows_by_itself_to_its_end(

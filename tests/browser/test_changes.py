@@ -47,10 +47,10 @@ def looked(page: Page, shoot: Callable[..., object], name: str) -> None:
 def wait_for(page: Page, heading: str) -> None:
     """With JavaScript the page follows by itself; without, a person presses the link."""
     found = page.get_by_role("heading", name=heading)
-    for _ in range(60):
+    for _ in range(300):
         if page.has_script or found.is_visible():  # type: ignore[attr-defined]
             break
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(100)
         page.get_by_role("link", name="Look again").click()
     expect(found).to_be_visible(timeout=30_000)
 

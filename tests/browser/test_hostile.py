@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page
+from pytest_django.live_server_helper import LiveServer
 
 from copytrade.models import TrackingOrder, Trader, User
 from tests.browser.conftest import Desk
@@ -22,6 +24,12 @@ TRIPWIRE = """(mark) => [...document.querySelectorAll('*')].flatMap(e => [...e.a
     /^(data-)?hx-/.test(a.name) && a.value.includes(mark) || /^\\s*javascript:/i.test(a.value) && a.name !== 'value'
     && a.name !== 'title' && !a.name.startsWith('aria-') && a.name !== 'data-symbol' && a.name !== 'name'
   ).map(a => e.tagName + ' ' + a.name + '=' + a.value.slice(0, 60)))"""
+
+
+@pytest.fixture
+def live_desk(live_server: LiveServer, sandbox: object, redis_client: object) -> Desk:
+    """A desk without a worker: the test reads everything itself, and a worker would only read it once more."""
+    return Desk(f"http://localhost:{urlsplit(live_server.url).port}")
 
 
 @pytest.fixture

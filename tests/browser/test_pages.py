@@ -9,29 +9,26 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from copytrade.models import Trader
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP
+from tests.browser.looks import Turn
 from tests.browser.places import places
 from tests.browser.steps import enter_the_demo, until
 from tests.support.sandbox_process import Sandbox
-from tests.support.watched_page import sideways, violations
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize(
-    ("viewport", "scheme"), [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light"), (PHONE, "dark")]
-)
-def test_every_page_fits_and_is_accessible(
-    open_page: Callable[..., Page], viewport: dict, scheme: str, sandbox: Sandbox
-) -> None:
-    page = open_page(viewport, color_scheme=scheme)
+def test_every_page_fits_and_is_accessible(open_page: Callable[..., Page], sandbox: Sandbox) -> None:
+    """Each page is opened once and turned to four looks: wide and narrow (by touch), each light and dark."""
+    page = open_page(DESKTOP)
     enter_the_demo(page)
     until(page, "/orders/history/", lambda: page.locator("table.ledger"))
+    turn = Turn(page)
     for name, address in places(page, "Double or Nothing").items():
+        turn.to(DESKTOP, "light")
         page.goto(address)
         expect(page.get_by_role("heading", level=1)).not_to_be_empty()
-        assert sideways(page) == 0, name
-        assert violations(page) == [], name
+        turn.every_look_is_right(name)
 
 
 def test_the_chart_is_drawn_and_read_by_keyboard(page: Page) -> None:

@@ -95,10 +95,10 @@ def test_the_same_without_javascript(open_page: Callable[..., Page], sandbox: Sa
     prepare_for_three(page)
     page.get_by_role("checkbox", name="Send to Quiet Harbor").uncheck()
     page.get_by_role("button", name="Send these settings").click()
-    for _ in range(40):
+    for _ in range(120):
         if page.get_by_role("heading", name="2 of 2 applied, and read back").is_visible():
             break
-        page.wait_for_timeout(300)
+        page.wait_for_timeout(100)
         page.reload()
     expect(page.get_by_role("heading", name="2 of 2 applied, and read back")).to_be_visible()
     expect(page.get_by_text("You left this one out.")).to_be_visible()

@@ -37,10 +37,10 @@ def looked(page: Page, script: bool, shoot: Callable[..., Path], name: str) -> N
 def wait_for(page: Page, script: bool, heading: str) -> None:
     """With JavaScript the page follows by itself; without, a person presses the link."""
     found = page.get_by_role("heading", name=heading)
-    for _ in range(60):
+    for _ in range(300):
         if script or found.is_visible():
             break
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(100)
         page.get_by_role("link", name="Look again").click()
     expect(found).to_be_visible(timeout=30_000)
 
@@ -103,8 +103,8 @@ def test_a_batch_tells_each_result_and_wrong_lines_are_named(
     expect(second.get_by_label("Price")).to_be_hidden()
     second.get_by_label("Quantity").fill("1000000")
     screen.get_by_role("button", name="Review the batch").click()
-    screen.watch.expect("422")  # type: ignore[attr-defined]
     expect(screen.get_by_text("Price is required for a limit order.").first).to_be_visible()
+    screen.watch.expect("422")  # type: ignore[attr-defined]
     looked(screen, True, shoot, "spot-batch-wrong")
     screen.get_by_role("link", name="Order 1: Price is required").click()
     screen.keyboard.type("1000")

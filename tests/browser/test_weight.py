@@ -23,6 +23,18 @@ def test_every_page_is_light_at_first_and_lighter_again(page: Page, sandbox: San
         assert weight.ok, table([weight])
 
 
+def test_what_a_page_fetches_a_little_later_counts_too(page: Page) -> None:
+    """Or a page could pass for light by loading its weight after the load."""
+    script = "setTimeout(() => fetch('/second').then(() => setTimeout(() => fetch('/third'), 100)), 500)"
+    page.route(
+        "**/late", lambda route: route.fulfill(body=f"<script>{script}</script>", content_type="text/html")
+    )
+    for part in ("second", "third"):
+        page.route(f"**/{part}", lambda route: route.fulfill(body="here"))
+    fetched = Traffic(page).view("/late")
+    assert {url.rpartition("/")[2] for url, _ in fetched.files} >= {"late", "second", "third"}
+
+
 def test_the_chart_library_comes_only_to_those_who_read_single_points(page: Page) -> None:
     enter_the_demo(page)
     until(page, "/", lambda: page.locator("[data-chart]"))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 
 HOME = {"localhost", "127.0.0.1", ""}
@@ -35,11 +37,17 @@ class Watch:
         self.problems = left
 
 
-def violations(page: Page, *impacts: str) -> list[str]:
-    """axe's findings in words: all, or those of some impacts."""
-    from axe_playwright_python.sync_playwright import Axe
+COLOURS = ("color-contrast", "link-in-text-block")  # axe's rules that another theme can break
 
-    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+
+def violations(page: Page, *impacts: str, rules: Sequence[str] = ()) -> list[str]:
+    """axe's findings in words: all, or those of some impacts or of some rules. axe is read once by each page."""
+    options: dict[str, Any] = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(f"{AXE_SCRIPT};0")  # the script's own value is large and of no use
+    found: list[dict[str, Any]] = page.evaluate(
+        "options => axe.run(document, options).then(found => found.violations)", options
+    )
     return [
         f"{item['id']} ({item['impact']}): {item['help']}: {[node['html'][:120] for node in item['nodes']][:3]}"
         for item in found
