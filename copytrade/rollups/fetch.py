@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from sys import byteorder
+from typing import Any
 
 import psycopg
 from django.db import connection
@@ -39,12 +40,13 @@ def _fits(value: str) -> str:
 _SIDE = r"CASE o.position_side WHEN 'LONG' THEN '\x00'::bytea WHEN 'SHORT' THEN '\x01' ELSE '\x02' END"
 _FROM = f"""FROM copytrade_trackingorder o WHERE o.trader_id = ANY(%s::bigint[]) AND {COUNTS}
     AND o.close_time >= %s AND o.close_time < %s GROUP BY o.trader_id"""
-_COLUMNS = f"""
-SELECT o.trader_id, bool_and({_fits("o.net_profit")} AND {_fits(MARGIN)}),
+# What `made` makes columns of, selected from orders `o` of one trader.
+CELLS = f"""bool_and({_fits("o.net_profit")} AND {_fits(MARGIN)}),
     {_strung("timestamptz_send(o.open_time)")}, {_strung("timestamptz_send(o.close_time)")},
     {_strung(_whole("o.net_profit"))}, {_strung(_whole(MARGIN))},
-    {_strung(_SIDE)}, {_strung("int4send(coalesce(o.open_leverage, 0))")}, {_strung("int8send(o.id)")}
-{_FROM}"""
+    {_strung(_SIDE)}, {_strung("int4send(coalesce(o.open_leverage, 0))")}, {_strung("int8send(o.id)")}"""
+SIDES_CELL = 5
+_COLUMNS = f"SELECT o.trader_id, {CELLS} {_FROM}"
 _TEXTS = f"""
 SELECT o.trader_id, {_strung("o.net_profit::text", "','")}, {_strung(f"({MARGIN})::text", "','")}
 {_FROM}"""
@@ -55,16 +57,26 @@ EVER = (datetime.fromisoformat("0001-01-02T00:00:00Z"), datetime.fromisoformat("
 def columns(traders: Sequence[int], between: tuple[datetime, datetime] = EVER) -> dict[int, Columns]:
     """Trader key -> the copies that closed from the one moment to before the other, in order. One query; two more
     for traders whose numbers are longer than usual, or whose sides are neither long nor short."""
-    values = [list(traders), *between]
+    with bytes_cursor() as cursor:
+        rows = cursor.execute(_COLUMNS, [list(traders), *between], binary=True).fetchall()
+        return made(cursor, {key: cells for key, *cells in rows}, between)
+
+
+def bytes_cursor() -> psycopg.Cursor[Any]:
+    """A cursor of its own kind: columns come as bytes, not as their digits."""
     connection.ensure_connection()
-    # A cursor of its own kind: columns come as bytes, not as their digits.
-    with psycopg.Cursor(connection.connection) as cursor:
-        rows = cursor.execute(_COLUMNS, values, binary=True).fetchall()
-        long = [key for key, fits, *_ in rows if not fits]
-        odd = [key for key, _, _, _, _, _, sides, *_ in rows if OTHER in sides]
-        texts = {key: rest for key, *rest in cursor.execute(_TEXTS, [long, *between])} if long else {}
-        names = dict(cursor.execute(_OTHERS, [odd, *between])) if odd else {}
-    return {key: _columns(texts.get(key), names.get(key), *rest) for key, _, *rest in rows}
+    return psycopg.Cursor(connection.connection)
+
+
+def made(
+    cursor: psycopg.Cursor[Any], cells: Mapping[int, Sequence[Any]], between: tuple[datetime, datetime]
+) -> dict[int, Columns]:
+    """Columns of CELLS, by trader; what they cannot hold is asked for by the same cursor."""
+    long = [key for key, (fits, *_) in cells.items() if not fits]
+    odd = [key for key, of_one in cells.items() if OTHER in of_one[SIDES_CELL]]
+    texts = {key: rest for key, *rest in cursor.execute(_TEXTS, [long, *between])} if long else {}
+    names = dict(cursor.execute(_OTHERS, [odd, *between])) if odd else {}
+    return {key: _columns(texts.get(key), names.get(key), *rest) for key, (_, *rest) in cells.items()}
 
 
 def _columns(

@@ -12,8 +12,6 @@ from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection
-
 from copytrade.models import Trader
 from copytrade.statistics import Row, Spread, Summary, from_parts
 from copytrade.statistics.costs import Costs, Support
@@ -32,23 +30,28 @@ from .summaries import Day, Sums, parts_of, previous_of, series_of, tally_of
 MOST_COPIES = 2_000
 MANY = f"more than {MOST_COPIES:,} copies closed in these days: choose fewer days to see it"
 _DAY = timedelta(days=1)
+_TOLD = 10  # single figures at the head of the row
 _NOTHING = Columns((), (), (), ())
 _COUNTS = "sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint"
 _SUMS = f"""{_COUNTS}, sum(d.net), sum(d.gross), sum(d.won), sum(d.lost), sum(d.open_fees), sum(d.margin),
     sum(d.close_fees), sum(d.unestimated)::bigint"""
 _TALLY = f"{_COUNTS}, sum(d.net), sum(d.won), sum(d.lost)"
 # Of one trader: what does not hang on the days ("all" keeps it), the sums of the days (with as many before them), of
-# their symbols, and what was earned before them.
+# their symbols, what was earned before them; where the days hold few copies these, and otherwise what closed since
+# the last true-up.
 _RANGE = f"""
-WITH mine AS MATERIALIZED (SELECT * FROM copytrade_dayresult WHERE trader_id = %(trader)s)
-SELECT a.figures -> 'since',
+WITH mine AS MATERIALIZED (SELECT * FROM copytrade_dayresult WHERE trader_id = %(trader)s),
+many AS MATERIALIZED (SELECT coalesce(sum(d.n), 0) > %(most)s AS so FROM mine d
+    WHERE d.day >= %(start)s AND d.day <= %(last)s)
+SELECT (a.figures -> 'since')::text,
     (SELECT json_agg(x.costs -> 'support') FROM copytrade_perioddetail x
-        WHERE x.account_id = t.account_id AND x.period = 'all'),
-    o.n, o.margin, o.missing, e.net, e.before, e.begun,
+        WHERE x.account_id = t.account_id AND x.period = 'all')::text,
+    o.n, o.margin, o.missing, e.net, e.before, e.begun, r.n, r.net,
     (SELECT json_agg(f.row) FROM (SELECT json_build_array(d.day, {_SUMS}) AS row FROM mine d
         WHERE d.day >= %(start)s AND d.day <= %(last)s GROUP BY d.day ORDER BY d.day) f)::text,
     (SELECT json_agg(f.row) FROM (SELECT json_build_array(d.symbol, {_TALLY}) AS row FROM mine d
-        WHERE d.day >= %(first)s AND d.day <= %(last)s GROUP BY d.symbol) f)::text
+        WHERE d.day >= %(first)s AND d.day <= %(last)s GROUP BY d.symbol) f)::text,
+    c.*
 FROM copytrade_trader t
 LEFT JOIN copytrade_periodsummary a ON a.trader_id = t.id AND a.period = 'all'
 CROSS JOIN LATERAL (
@@ -62,11 +65,18 @@ CROSS JOIN LATERAL (
         min(d.day) AS begun
     FROM mine d
 ) e
+CROSS JOIN LATERAL (
+    SELECT count(*) AS n, coalesce(sum(o.net_profit), 0) AS net FROM copytrade_trackingorder o
+    WHERE (SELECT so FROM many) AND o.trader_id = t.id AND {COUNTS}
+        AND o.close_time >= greatest(%(true_up)s, %(opens)s) AND o.close_time < %(ends)s
+) r
+CROSS JOIN LATERAL (
+    SELECT {fetch.CELLS} FROM copytrade_trackingorder o
+    WHERE NOT (SELECT so FROM many) AND o.trader_id = t.id AND {COUNTS}
+        AND o.close_time >= %(begins)s AND o.close_time < %(ends)s
+) c
 WHERE t.id = %(trader)s
 """
-# What closed since the last true-up, where the copies are not read.
-_RECENT = f"""SELECT count(*), coalesce(sum(o.net_profit), 0) FROM copytrade_trackingorder o
-WHERE o.trader_id = %s AND {COUNTS} AND o.close_time >= %s AND o.close_time >= %s AND o.close_time < %s"""
 
 
 @dataclass(frozen=True)
@@ -95,22 +105,22 @@ class Ranged:
 
 
 def ranged(trader: Trader, first: date, last: date, now: datetime, zone: tzinfo) -> Ranged:
-    """Two queries, however many copies there are: at most MOST_COPIES of them are read, those of the range and of
-    as many days before it together."""
+    """One query, however many copies there are: at most MOST_COPIES of them are read, those of the range and of as
+    many days before it together."""
     start = first - min(last - first + _DAY, first - date.min)
-    kept, days, symbols = _kept(trader, start, first, last)
-    since, told, count, margin, missing, all_net, before, begun = kept
+    found = _read(trader, start, first, last, now, zone)
+    since, told, count, margin, missing, all_net, before, begun, *recent = found.told
+    days, symbols = found.days, found.symbols
     sums = Sums(days, {}, details.read_support(details.loaded(told) or []))
     own = sums.between(first, last)
-    by_day = sum(day.n for day in days) > MOST_COPIES
-    window = first_moment(start, zone), first_moment(last + _DAY, zone)
-    copies = _by_day(days, zone) if by_day else fetch.columns([trader.pk], window).get(trader.pk, _NOTHING)
+    by_day = found.copies is None
+    copies = _by_day(days, zone) if found.copies is None else found.copies
     shown = copies.part(copies.place(first_moment(first, zone)))
     figures = shape(shown)
     support = sums.support
     months = details.kept_months(own)
     return Ranged(
-        summary=_summary(trader, shown, figures, own, before, (first, last), by_day, now, zone),
+        summary=_summary(trader, shown, figures, own, before, recent if by_day else None, now, zone),
         curve=details.read_curve(details.curve(shown, figures)),
         margin=[] if by_day else details.read_margin(details.margin(shown, figures)),
         daily={day.day: day.net for day in own},
@@ -126,7 +136,7 @@ def ranged(trader: Trader, first: date, last: date, now: datetime, zone: tzinfo)
         previous=details.read_previous(previous_of(copies, sums, first, last, zone)),
         support=support,
         all_net=all_net,
-        first_open=since and datetime.fromisoformat(since),
+        first_open=datetime.fromisoformat(since) if since else None,
         open_count=count,
         open_margin=margin,
         missing=missing,
@@ -134,22 +144,39 @@ def ranged(trader: Trader, first: date, last: date, now: datetime, zone: tzinfo)
     )
 
 
-def _kept(
-    trader: Trader, start: date, first: date, last: date
-) -> tuple[list[Any], list[Day], dict[str, Tally]]:
-    values = {"trader": trader.pk, "start": start, "first": first, "last": last}
-    with connection.cursor() as cursor:
-        cursor.execute(_RANGE, values)
-        since, *rest, days, symbols = cursor.fetchone()
-    loaded = [json.loads(text, parse_float=Decimal) if text else [] for text in (days, symbols)]
-    return (
-        [details.loaded(since), *rest],
-        [_day(*row) for row in loaded[0]],
-        {
-            symbol: Tally(*counts, *map(Decimal, (net, won, lost)))
-            for symbol, *counts, net, won, lost in loaded[1]
-        },
-    )
+@dataclass(frozen=True)
+class _Kept:
+    """What the query found. `told`: its single figures; `copies`: None where there are too many."""
+
+    told: list[Any]
+    days: list[Day]
+    symbols: dict[str, Tally]
+    copies: Columns | None
+
+
+def _read(trader: Trader, start: date, first: date, last: date, now: datetime, zone: tzinfo) -> _Kept:
+    between = first_moment(start, zone), first_moment(last + _DAY, zone)
+    values = {
+        "trader": trader.pk, "start": start, "first": first, "last": last, "begins": between[0], "ends": between[1],
+        "opens": first_moment(first, zone), "true_up": true_up_before(now), "most": MOST_COPIES,
+    }  # fmt: skip
+    with fetch.bytes_cursor() as cursor:
+        row = cursor.execute(_RANGE, values, binary=True).fetchone()
+        if row is None:
+            raise Trader.DoesNotExist("The trader was removed a moment ago.")
+        since, *told = row[:_TOLD]
+        days, symbols = (
+            json.loads(text, parse_float=Decimal) if text else [] for text in row[_TOLD : _TOLD + 2]
+        )
+        kept = [_day(*day) for day in days]
+        copies = None
+        if sum(day.n for day in kept) <= MOST_COPIES:
+            cells = row[_TOLD + 2 :]
+            copies = fetch.made(cursor, {trader.pk: cells}, between)[trader.pk] if cells[1] else _NOTHING
+    tallies = {
+        symbol: Tally(*counts, *map(Decimal, (net, won, lost))) for symbol, *counts, net, won, lost in symbols
+    }
+    return _Kept([since and json.loads(since), *told], kept, tallies, copies)
 
 
 def _day(day: str, n: int, wins: int, losses: int, *more: Any) -> Day:
@@ -172,29 +199,21 @@ def _summary(
     figures: Shape,
     own: Sequence[Day],
     before: Decimal,
-    between: tuple[date, date],
-    by_day: bool,
+    recent: Sequence[Any] | None,
     now: datetime,
     zone: tzinfo,
 ) -> Summary:
+    """`recent`: number and net of what closed since the last true-up, where the copies are days."""
     series = series_of(copies, own, zone)
     parts = parts_of(copies, figures, own, [net for _, net in series], now)
-    if by_day:
-        n, recent = _recent(trader, between, now, zone)
+    if recent is not None:
+        n, net = recent
         parts = replace(
-            parts, closed_copies=sum(day.n for day in own), provisional_copies=n, provisional_net=recent
+            parts, closed_copies=sum(day.n for day in own), provisional_copies=n, provisional_net=net
         )
     capital, label = capital_of(trader)
     found = from_parts(parts, capital=capital, capital_label=label, now=now, net_before=before, days=series)
-    return _without_copies(found) if by_day else found
-
-
-def _recent(trader: Trader, between: tuple[date, date], now: datetime, zone: tzinfo) -> tuple[int, Decimal]:
-    start, end = first_moment(between[0], zone), first_moment(between[1] + _DAY, zone)
-    with connection.cursor() as cursor:
-        cursor.execute(_RECENT, [trader.pk, true_up_before(now), start, end])
-        n, net = cursor.fetchone()
-    return n, net
+    return found if recent is None else _without_copies(found)
 
 
 # What only single copies can tell.
