@@ -15,7 +15,7 @@ from statistics import median
 import redis
 from django.conf import settings
 from django.db.models import F, Sum
-from django.db.models.functions import Greatest
+from django.db.models.functions import Coalesce, Greatest, Now
 
 from copytrade import egress
 from copytrade.clients import limiter_at
@@ -130,7 +130,7 @@ def _as_if_new(names: list[str]) -> None:
     for name, accounts in pinned.items():
         SyncJob.objects.filter(account__in=accounts).update(
             egress=name, lease_token=None, lease_until=None, interval=None, failures=0, last_error="",
-            due_at=F("last_success_at"),
+            due_at=Coalesce(F("last_success_at"), Now()),
         )  # fmt: skip
 
 
