@@ -25,7 +25,7 @@ from django.db.models import F, Max
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from copytrade.models import Account, SyncJob, User
+from copytrade.models import COPY_KINDS, Account, SyncJob, User
 from tests.support.sandbox_process import Sandbox
 from tests.support.signed_in import signed_in
 
@@ -156,7 +156,9 @@ def _page(session: requests.Session, address: str) -> float:
 
 def _sample(seen: Seen) -> None:
     """The oldest reading of each kind now, and the oldest that each kind will be when it falls due."""
-    rows = SyncJob.objects.filter(account__state=Account.State.ACTIVE).values("kind").order_by("kind")
+    # What an account says of itself gives way to these, and has a quota of its own.
+    rows = SyncJob.objects.filter(account__state=Account.State.ACTIVE, kind__in=COPY_KINDS)
+    rows = rows.values("kind").order_by("kind")
     for row in rows.annotate(
         age=Max(Now() - F("last_success_at")), ahead=Max(F("due_at") - F("last_success_at")),
         late=Max(Now() - F("due_at")),
