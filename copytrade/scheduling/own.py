@@ -8,10 +8,12 @@ grow where many accounts share an address. A chore (tasks.CHORES), safe at any t
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import timedelta
 
 from django.db import connection
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from copytrade import egress
 from copytrade.exchange.operations import CONTRACT, SPOT
@@ -27,7 +29,7 @@ LEAD_SHARE = 0.02
 MOVES = 0.1
 # They give way to whatever is due (SyncJob.priority). What a first reading weighs, until it is measured.
 LAST = 2
-WEIGHTS = {SyncJob.Kind.LEAD: 10.0}
+WEIGHT, WEIGHTS = 5.0, {SyncJob.Kind.LEAD: 10.0}
 
 _PIN = """
 UPDATE copytrade_syncjob AS own SET egress = first.egress
@@ -65,18 +67,36 @@ def keep_up() -> int:
 
 
 def _make() -> int:
-    """What copying rests on is read first: the others begin once the open list has been read."""
+    """What copying rests on is read first: the others begin once the open list has been read, one after the other
+    as their share of the quota lets. Thousands that were due at once would hold up the copies for minutes."""
     ready = SyncJob.objects.filter(kind=SyncJob.Kind.OPEN, last_success_at__isnull=False)
     own = SyncJob.objects.filter(account=OuterRef("account"), kind__in=OWN_KINDS).order_by().values("account")
     there = Coalesce(Subquery(own.annotate(n=Count("pk")).values("n")), 0)
-    lacking = ready.annotate(there=there).filter(there__lt=len(OWN_KINDS)).values_list("account_id", "egress")
-    jobs = [
-        SyncJob(account_id=account, kind=kind, egress=name, priority=LAST, weight=WEIGHTS.get(kind, 5.0))
-        for account, name in lacking
-        for kind in OWN_KINDS
-    ]
+    lacking = ready.annotate(there=there).filter(there__lt=len(OWN_KINDS)).order_by("account_id")
+    found = list(lacking.values_list("account_id", "egress", "account__venue"))
+    ahead, now = _waiting() if found else {}, timezone.now()
+    jobs = []
+    for account, name, venue in found:
+        for kind in OWN_KINDS:
+            place = name, venue, _root(kind)
+            weight = WEIGHTS.get(kind, WEIGHT)
+            due = now + timedelta(seconds=ahead.get(place, 0.0) / _share(*place))
+            ahead[place] = ahead.get(place, 0.0) + weight
+            jobs.append(
+                SyncJob(account_id=account, kind=kind, egress=name, priority=LAST, weight=weight, due_at=due)
+            )
     SyncJob.objects.bulk_create(jobs, ignore_conflicts=True)
     return len(jobs)
+
+
+def _waiting() -> dict[tuple[str, str, str], float]:
+    """What the first readings that are still to come weigh, by address, venue and root."""
+    never = SyncJob.objects.filter(kind__in=OWN_KINDS, last_success_at=None, failures=0)
+    weights: dict[tuple[str, str, str], float] = defaultdict(float)
+    rows = never.order_by().values_list("egress", "account__venue", "kind").annotate(Sum("weight"))
+    for name, venue, kind, weight in rows:
+        weights[name, venue, _root(kind)] += weight
+    return weights
 
 
 def _stretched(rows: list[tuple[str, str, str, float]]) -> list[dict[str, object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -141,6 +142,30 @@ def test_their_jobs_are_made_once_the_open_list_was_read_and_give_way(account: A
     assert set(own_jobs.values_list("kind", "priority")) == {(kind, 2) for kind in OWN_KINDS}
     assert planning.keep_up() == 0
     assert {job.interval for job in own_jobs.filter(kind="account")} == {30.0}
+
+
+def test_the_first_readings_of_many_accounts_come_as_thin_as_their_share(
+    account: Account, alice: User
+) -> None:
+    """After an upgrade all accounts lack them at once; the copies must not wait for thousands of such readings."""
+    accounts = Account.objects.bulk_create(
+        Account(owner=alice, label=f"More {n}", venue="sandbox", key_hint="-key") for n in range(40)
+    )
+    SyncJob.objects.bulk_create(
+        SyncJob(account=one, kind="open", last_success_at=timezone.now(), egress="default")
+        for one in accounts[:30]
+    )
+    planning.keep_up()
+    for one in accounts[30:]:
+        SyncJob.objects.create(account=one, kind="open", last_success_at=timezone.now(), egress="default")
+    planning.keep_up()
+    share = planning._share("default", "sandbox", "contract")
+    due = sorted(SyncJob.objects.filter(kind="lead").values_list("due_at", flat=True))
+    assert len(due) == 40 and due[0] <= timezone.now(), "the first at once"
+    waits = [(later - earlier).total_seconds() for earlier, later in itertools.pairwise(due)]
+    assert min(waits) > 0.9 * 10 / share, "each after what the one before weighs, those that came later, too"
+    spot = SyncJob.objects.filter(kind__in=OWN_KINDS).exclude(kind="lead").order_by("-due_at").first()
+    assert spot and spot.due_at < due[-1], "the spot root has a share of its own"
 
 
 def test_the_plan_of_the_copy_quota_does_not_know_them(account: Account) -> None:
