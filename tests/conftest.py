@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
@@ -16,6 +17,17 @@ from copytrade.clients import limiter_at
 from copytrade.models import User
 from tests.support.sandbox_process import Sandbox
 from tests.support.signed_in import signed_in
+
+BEGAN = time.monotonic()
+# Seconds. On two quiet cores the whole suite takes about a third of them.
+SLOW_ONES_HAVE = 55 * 60.0
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """On a machine so slow that the suite would not end, what starts whole desks and browsers late is left out."""
+    slow = item.get_closest_marker("slow") or item.get_closest_marker("browser")
+    if slow and time.monotonic() - BEGAN > SLOW_ONES_HAVE:
+        pytest.skip("this run took 55 minutes already: run this test alone, or on a quicker machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:
