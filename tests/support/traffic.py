@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page
 
 QUIET = 700  # milliseconds: what a page does by a timer as short as this belongs to its loading
-PATIENCE = 15  # seconds until a request without an end is told by its name
+PATIENCE = 60  # seconds until a request without an end is told by its name
 
 # Keeps count of the short timers that a page has set, so that nobody waits for those that it has not.
 TIMERS = """(() => {
