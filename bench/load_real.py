@@ -156,7 +156,7 @@ def _page(session: requests.Session, address: str) -> float:
 
 def _sample(seen: Seen) -> None:
     """The oldest reading of each kind now, and the oldest that each kind will be when it falls due."""
-    # What an account says of itself gives way to these, and has a quota of its own.
+    # What an account says of itself gives way to these, and is no part of the plan.
     rows = SyncJob.objects.filter(account__state=Account.State.ACTIVE, kind__in=COPY_KINDS)
     rows = rows.values("kind").order_by("kind")
     for row in rows.annotate(

@@ -132,7 +132,7 @@ def addresses(one: Desk) -> Iterator[tuple[str, str, dict[str, str]]]:
     yield "Trader, 90 days", trader, {}
     yield "Trader, all", trader + "?period=all", {}
     yield "Trader, all, part", trader + "?period=all", PART
-    yield "Trader, own range", f"{trader}?from={day_before(250)}&to={day_before(40)}", {}
+    yield "Trader, own range", f"{trader}?period=range&from={day_before(250)}&to={day_before(40)}", {}
     yield "Compare", f"{reverse('compare')}?{pair}", {}
     yield "Open orders", reverse("open_orders"), {}
     yield "Open orders, part", reverse("open_orders"), PART

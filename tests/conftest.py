@@ -27,7 +27,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """On a machine so slow that the suite would not end, what starts whole desks and browsers late is left out."""
     slow = item.get_closest_marker("slow") or item.get_closest_marker("browser")
     if slow and time.monotonic() - BEGAN > SLOW_ONES_HAVE:
-        pytest.skip("this run took 55 minutes already: run this test alone, or on a quicker machine")
+        pytest.skip(
+            f"this run took 55 minutes already on this machine: ./run test {item.location[0]} plays it"
+        )
 
 
 def pytest_configure(config: pytest.Config) -> None:

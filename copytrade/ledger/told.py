@@ -39,10 +39,7 @@ TOLD = (
 LENGTHS = {"trader_name": 200, "symbol": 64, "position_side": 32, "status": 64}
 INT32 = 2**31
 MOST_DIGITS = 60
-SHORT = min(LENGTHS.values())  # fits wherever it stands
 _USUAL = re.compile(r"-?[0-9.]{1,60}\Z").match
-# The same of several, and of those that are not there.
-_ALL_USUAL = re.compile(r"(?:-?[0-9.]{0,60}\|)*\Z").match
 
 AT = {name: place for place, name in enumerate(COLUMNS)}
 OPENED, CLOSED, SYMBOL = AT["open_time"], AT["close_time"], AT["symbol"]
@@ -88,7 +85,7 @@ def observation(record: FollowerOrder, source: str) -> Observation:
     sorted JSON, nothing that the database would change. Raises Unstorable where it does not fit."""
     told = vars(record)
     extras = told["extras"]
-    texts = _texts(told)
+    texts = [_fitting(name, told[name]) for name in TEXTS]
     if len(texts[0]) > LENGTHS["trader_name"]:
         # A long name is no reason to lose an order: cut where it is shown, whole among the extras.
         extras = {**extras, "traderName": texts[0]}
@@ -97,7 +94,7 @@ def observation(record: FollowerOrder, source: str) -> Observation:
     if leverage is not None and not -INT32 <= leverage < INT32:
         raise Unstorable("openLeverage is too large to be a leverage.")
     content = (
-        *texts, *(told[name] for name in IDS), leverage, *_numbers([told[name] for name in NUMBERS]),
+        *texts, *(told[name] for name in IDS), leverage, *(_spelt(told[name]) for name in NUMBERS),
         *(told[name] for name in TIMES), json.dumps(jsonable(extras), sort_keys=True) if extras else "{}",
     )  # fmt: skip
     closed = source == HISTORY and (told["close_time"] is not None or texts[3] == "CLOSED")
@@ -144,15 +141,6 @@ def jsonable(extras: dict) -> dict:
     return storable(json.loads(json.dumps(extras, default=str)))
 
 
-def _texts(told: dict[str, Any]) -> list[str]:
-    """The texts of a record, fit for their columns. Raises Unstorable."""
-    texts = [told[name] or "" for name in TEXTS]
-    # Nearly all are short and have no NUL: seen at once, for a first reading has tens of thousands.
-    if len(whole := "".join(texts)) > SHORT or "\x00" in whole:
-        return [_fitting(name, told[name]) for name in TEXTS]
-    return texts
-
-
 def _fitting(name: str, value: str | None) -> str:
     text = value or ""
     if "\x00" in text:
@@ -160,15 +148,6 @@ def _fitting(name: str, value: str | None) -> str:
     if len(text) > LENGTHS[name] and name != "trader_name":
         raise Unstorable(f"{name} is longer than {LENGTHS[name]} characters.")
     return text
-
-
-def _numbers(numbers: list[Decimal | None]) -> list[str | None]:
-    """Numbers as PostgreSQL spells them back. Raises Unstorable."""
-    texts = [None if number is None else str(number) for number in numbers]
-    whole = "|".join([text or "" for text in texts]) + "|"
-    if _ALL_USUAL(whole) and "-0" not in whole:
-        return texts
-    return [_spelt(number) for number in numbers]
 
 
 def _spelt(number: Decimal | None) -> str | None:

@@ -29,7 +29,7 @@ LEAD_SHARE = 0.02
 MOVES = 0.1
 # They give way to whatever is due (SyncJob.priority). What a first reading weighs, until it is measured.
 LAST = 2
-WEIGHT, WEIGHTS = 5.0, {SyncJob.Kind.LEAD: 10.0}
+WEIGHTS = dict.fromkeys(OWN_KINDS, 5.0) | {SyncJob.Kind.LEAD: 10.0}
 
 _PIN = """
 UPDATE copytrade_syncjob AS own SET egress = first.egress
@@ -79,7 +79,7 @@ def _make() -> int:
     for account, name, venue in found:
         for kind in OWN_KINDS:
             place = name, venue, _root(kind)
-            weight = WEIGHTS.get(kind, WEIGHT)
+            weight = WEIGHTS[kind]
             due = now + timedelta(seconds=ahead.get(place, 0.0) / _share(*place))
             ahead[place] = ahead.get(place, 0.0) + weight
             jobs.append(

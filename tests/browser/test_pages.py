@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_every_page_fits_and_is_accessible(open_page: Callable[..., Page], sandbox: Sandbox) -> None:
-    """Each page is opened once and turned to four looks: wide and narrow (by touch), each light and dark."""
+    """One visit of the demo for all four looks: entering it costs the most."""
     page = open_page(DESKTOP)
     enter_the_demo(page)
     until(page, "/orders/history/", lambda: page.locator("table.ledger"))

@@ -137,7 +137,7 @@ class Desk:
             self.were_unknown.add(change.pk)
         return state
 
-    def settle(self, change: SettingsChange, looks: Sequence[float] = LOOKS, seconds: float = 60) -> str:
+    def settle(self, change: SettingsChange, looks: Sequence[float] = LOOKS, seconds: float = 20) -> str:
         """Do what worker and tick do until the change is decided; the state it ended in."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -189,7 +189,7 @@ class Desk:
     def reads(self) -> int:
         return sum(call["operation"] == "follower_settings" for call in self.sandbox.calls()["calls"])
 
-    def wait(self, condition: Callable[[], bool], seconds: float = 60) -> None:
+    def wait(self, condition: Callable[[], bool], seconds: float = 20) -> None:
         until = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < until, "It did not happen in time."

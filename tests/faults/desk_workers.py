@@ -72,7 +72,7 @@ class Workers:
         for pid in self.children():
             os.kill(pid, signal.SIGKILL)
 
-    def wait(self, condition: Callable[[], bool], seconds: float = 120) -> None:
+    def wait(self, condition: Callable[[], bool], seconds: float = 40) -> None:
         """Until the condition holds; fails with the end of the log when it does not in time."""
         until = time.monotonic() + seconds
         while not condition():

@@ -31,7 +31,7 @@ from ops.redis import Redis
 from tests.support.sandbox_process import Sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 180.0  # seconds for anything to happen, however busy the machine
+PATIENCE = 60.0  # seconds for anything to happen, however busy the machine
 # Above what the battery spends, so that readings need not wait; an own 429 is still possible, and judged.
 WEIGHT_LIMIT = 3000
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from copytrade import connections
+from copytrade.exchange.kinds import EPOCH
 from copytrade.models import Account, OrderRevision, SyncJob, TrackingOrder, User
 from tests.copytrade.ledger_truth import assert_ledger_is
 from tests.support.sandbox_process import Sandbox
@@ -16,7 +17,6 @@ from tests.support.sandbox_process import Sandbox
 from .desk_workers import Workers
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture

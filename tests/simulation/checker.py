@@ -194,8 +194,10 @@ class Watch:
         patience.failures += 1
         patience.excused += pause + 2 * MINUTE
 
-    def held(self, job: Job, pause: float) -> None:
-        """The limiter had no room for a reading; how long it waits for that is its own matter."""
+    def held(self, job: Job, pause: float, asked: float) -> None:
+        """The limiter had no room for a reading and asked for `asked` ms: it comes back soon after, every time."""
+        if not asked <= pause <= 1.5 * max(asked, SECOND) + 1:
+            self.wrong("held back: ", job.key, "waits", pause, "ms where the limiter asked for", asked)
         self.patience[job.key].excused += pause + MINUTE
 
     def _punctual(self, key: tuple[int, str]) -> None:

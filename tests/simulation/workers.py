@@ -221,7 +221,7 @@ class Worker:
         pause = round(max(error.retry_after, 1.0) * self.desk.rng.uniform(1.0, 1.5) * SECOND)
         self.desk.note("worker", self.process.name, "is held back at", *job.key)
         if self.release(job, self.desk.now() + pause, heed_hints=False):
-            self.desk.watch.held(job, pause)
+            self.desk.watch.held(job, pause, error.retry_after * SECOND)
 
     # ---- calls -----------------------------------------------------------------------------------------------
 

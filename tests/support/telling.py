@@ -22,6 +22,8 @@ Asked = dict[str, Any]
 Teller = Callable[[Asked], Any]
 # What the desk keeps of a text that the exchange owns; a longer one makes a bad record, as every tenth here does.
 ROOM = {"positionSide": 32, "symbol": 64, "status": 64}
+# Headers of an exchange that gives as much as anybody asks for: a test waits for no limit.
+PLENTY = {"X-USED-WEIGHT-10S": "1", "X-REMAINING-WEIGHT-10S": "1000000"}
 REFUSED = {"code": -1150, "msg": "not supported"}
 
 
@@ -63,9 +65,8 @@ def telling() -> Iterator[Telling]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(answer)))
-            # As much as anybody asks for: a test waits for no limit.
-            self.send_header("X-USED-WEIGHT-10S", "1")
-            self.send_header("X-REMAINING-WEIGHT-10S", "1000000")
+            for header in PLENTY.items():
+                self.send_header(*header)
             self.end_headers()
             self.wfile.write(answer)
 

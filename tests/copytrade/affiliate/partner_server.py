@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
+from tests.support.telling import PLENTY
+
 Row = dict[str, Any]
 Within = Callable[[int, int, int], bool]
 
@@ -45,9 +47,8 @@ class PartnerServer:
                 body = json.dumps(partner.answer(parse_qs(urlsplit(self.path).query))).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
-                # As much as anybody asks for: a test waits for no limit.
-                self.send_header("X-USED-WEIGHT-10S", "1")
-                self.send_header("X-REMAINING-WEIGHT-10S", "1000000")
+                for header in PLENTY.items():
+                    self.send_header(*header)
                 self.end_headers()
                 self.wfile.write(body)
 

@@ -36,7 +36,7 @@ def test_what_was_written_is_read_back_over_http(desk, mode):
     tried = set()
 
     @given(made=copy_settings(mode))
-    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+    @settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
     def holds(made):
         if mode == "per_symbol":
             # One config for each symbol of the exchange: the four that were drawn, in turn.
