@@ -95,15 +95,16 @@ class Window:
         `foreign_rate`: weight per second that other programs use on average."""
         if weight > self.limit:
             return -1
-        leaving, theirs = dict(self._own), self._sum(self._foreign, now_ms)
+        theirs = self._sum(self._foreign, now_ms)
         usual = int(min(self.limit, foreign_rate * self.length_ms / 1000))
-        if usual <= theirs:
-            for bucket, one in self._foreign.items():
-                leaving[bucket] = leaving.get(bucket, 0) + one
         over = self._sum(self._own, now_ms) + max(theirs, usual) + flying + weight
         over -= max(int(self.limit * share), weight)
         if over <= 0:
             return 0
+        leaving = dict(self._own)
+        if usual <= theirs:
+            for bucket, one in self._foreign.items():
+                leaving[bucket] = leaving.get(bucket, 0) + one
         for bucket in sorted(b for b in leaving if self._leaves(b) > now_ms):
             over -= leaving[bucket]
             if over <= 0:
@@ -111,7 +112,10 @@ class Window:
         return self.length_ms
 
     def _sum(self, buckets: Mapping[int, int], since_ms: int) -> int:
-        return sum(weight for bucket, weight in buckets.items() if self._leaves(bucket) > since_ms)
+        if not buckets:
+            return 0
+        first = (since_ms - self.length_ms) // self._size  # the earliest that has not left by then
+        return sum([weight for bucket, weight in buckets.items() if bucket >= first])
 
     def _leaves(self, bucket: int) -> int:
         return (bucket + 1) * self._size + self.length_ms
@@ -128,7 +132,7 @@ class _Average:
         return now - self._when > LENT_AFTER_MS or not self._rate
 
     def at(self, now: int) -> float:
-        return self._rate * math.exp(min(0, self._when - now) / DECAY_MS)
+        return self._rate and self._rate * math.exp(min(0, self._when - now) / DECAY_MS)
 
     def add(self, now: int, weight: int) -> None:
         if weight:
@@ -273,6 +277,8 @@ class LocalPool:
 
     def _flying(self) -> int:
         """The weight of calls under way; one that nobody ended in time is put among the ended."""
+        if not self._flights:
+            return 0
         now = self._now()
         for ticket, (at, weight) in list(self._flights.items()):
             if at + FLIGHT_MS <= now:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from . import changes
-from .readings import CLOSE_TIME, COLUMNS, NET_PROFIT, Stored
+from .readings import CLOSE_TIME, COLUMNS, CONTENT, NET_PROFIT, Stored
 from .world import DAY, HOUR, MINUTE, NEVER, SECOND, Order, Version, World, latest, moment, ms_of
 
 if TYPE_CHECKING:
@@ -386,7 +386,7 @@ class Watch:
 
 
 def content_of(version: Version) -> tuple[Any, ...]:
-    return tuple(getattr(version.good, name) for name in COLUMNS)
+    return CONTENT(version.good)
 
 
 def datetime_ms(text: str) -> int:

@@ -89,8 +89,8 @@ class Desk:
 
     def bounds(self, kind: str) -> tuple[float, float]:
         """The shortest and longest interval of a kind, in seconds."""
-        if self.world.now >= self.world.end:
-            return 3600.0, 7200.0
+        if self.world.now >= self.world.end:  # nothing happens any more: seldom is often enough
+            return 7200.0, 14400.0
         cap = self.world.cap / SECOND
         return {"open": (cap / 5, cap), "traders": (cap, 4 * cap), "history": (cap, 3 * cap)}[kind]
 
@@ -227,11 +227,11 @@ class Desk:
         now, told = self.now(), self._told_until
         due, fresh, first = 0, 0, now + DAY
         for when in self._dues():
-            if when > now:
-                first = when if when < first else first
-                continue
-            due += 1
-            fresh += when > told
+            if when <= now:
+                due += 1
+                fresh += when > told
+            elif when < first:
+                first = when
         once = "a message is the only memory" in self.bugs
         self._told_until = max(told, now)
         for _ in range(min(fresh if once else due, len(self.processes))):
@@ -245,13 +245,11 @@ class Desk:
             pause = max(TICK, first - now)
         self._tick_at(self.world.now + pause)
 
-    def _dues(self) -> Iterator[float]:
+    def _dues(self) -> list[float]:
         """When each reading, and each change that waits, is to be looked at."""
-        for job in self.store["jobs"].values():
-            yield job.due if job.until is None or job.until < job.due else job.until
-        for one in self.store["changes"].values():
-            if one.waits:
-                yield one.look_at
+        jobs = self.store["jobs"].values()
+        dues = [job.due if job.until is None or job.until < job.due else job.until for job in jobs]
+        return dues + [one.look_at for one in self.store["changes"].values() if one.waits]
 
     def _deliver(self) -> None:
         self.messages += 1

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from copytrade.exchange.envelopes import Cursor, Page
@@ -28,6 +29,7 @@ COLUMNS = (
 )  # fmt: skip
 # A daily sum: account, trader, day, symbol.
 Cell = tuple[int, int, int, str]
+CONTENT = attrgetter(*COLUMNS)
 NET_PROFIT, CLOSE_TIME = COLUMNS.index("net_profit"), COLUMNS.index("close_time")
 
 
@@ -49,7 +51,7 @@ def identity(record: FollowerOrder) -> merge.Identity:
 
 
 def observation(desk: Desk, record: FollowerOrder, source: str) -> merge.Observation:
-    content = tuple(getattr(record, name) for name in COLUMNS)
+    content = CONTENT(record)
     if "money is a float" in desk.bugs:
         content = tuple(float(value) if isinstance(value, Decimal) else value for value in content)
     closed = source == HISTORY and record.close_time is not None

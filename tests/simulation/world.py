@@ -382,7 +382,7 @@ class World:
         oldest = self.now // WINDOW * WINDOW - 1 if self.fixed_windows else self.now - WINDOW
         while self.served and self.served[0][0] <= oldest:
             self.served.popleft()
-        return sum(entry[1] for entry in self.served)
+        return sum([entry[1] for entry in self.served])
 
     def _answer(self, answer: Any) -> Any:
         if self.now < self.end and self.rng.random() < self.lossy:
