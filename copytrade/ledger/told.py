@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any
 
 from copytrade.exchange.jsontext import storable
@@ -40,6 +41,8 @@ LENGTHS = {"trader_name": 200, "symbol": 64, "position_side": 32, "status": 64}
 INT32 = 2**31
 MOST_DIGITS = 60
 _USUAL = re.compile(r"-?[0-9.]{1,60}\Z").match
+
+_IDS_OF, _NUMBERS_OF, _TIMES_OF = itemgetter(*IDS), itemgetter(*NUMBERS), itemgetter(*TIMES)
 
 AT = {name: place for place, name in enumerate(COLUMNS)}
 OPENED, CLOSED, SYMBOL = AT["open_time"], AT["close_time"], AT["symbol"]
@@ -94,8 +97,9 @@ def observation(record: FollowerOrder, source: str) -> Observation:
     if leverage is not None and not -INT32 <= leverage < INT32:
         raise Unstorable("openLeverage is too large to be a leverage.")
     content = (
-        *texts, *(told[name] for name in IDS), leverage, *(_spelt(told[name]) for name in NUMBERS),
-        *(told[name] for name in TIMES), json.dumps(jsonable(extras), sort_keys=True) if extras else "{}",
+        *texts, *_IDS_OF(told), leverage,
+        *[number if number is None else _spelt(number) for number in _NUMBERS_OF(told)],
+        *_TIMES_OF(told), json.dumps(jsonable(extras), sort_keys=True) if extras else "{}",
     )  # fmt: skip
     closed = source == HISTORY and (told["close_time"] is not None or texts[3] == "CLOSED")
     identity = Identity(record.tracking_no, record.trader_id, texts[1], texts[2], told["open_time"])
@@ -150,10 +154,8 @@ def _fitting(name: str, value: str | None) -> str:
     return text
 
 
-def _spelt(number: Decimal | None) -> str | None:
+def _spelt(number: Decimal) -> str:
     """A number as PostgreSQL spells it back: no exponent, no minus zero."""
-    if number is None:
-        return None
     text = str(number)
     if _USUAL(text) and (text[0] != "-" or number):
         return text

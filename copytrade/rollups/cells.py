@@ -24,7 +24,8 @@ _NAMES = ", ".join(FIGURES)
 # One statement: the sums of the touched days, those that differ written, emptied ones removed, and each trader
 # whose orders were touched marked, with a moment that moves at every touch (summarise() relies on it).
 # Traders are locked in the order of their keys, here as everywhere: nobody waits in a circle.
-# LATERAL, so that each day is a walk of its own over an index, however the planner guesses.
+# LATERAL (and OFFSET 0, which keeps it so), so that each day is a walk of its own over an index, however the
+# planner guesses.
 _REFRESH = f"""
 WITH days AS (
     SELECT * FROM unnest(%s::bigint[], %s::date[], %s::timestamptz[], %s::timestamptz[])
@@ -37,7 +38,9 @@ WITH days AS (
         GROUP BY o.symbol
     ) f
 ), kept AS MATERIALIZED (
-    SELECT d.* FROM days c JOIN copytrade_dayresult d ON d.trader_id = c.trader_id AND d.day = c.day
+    SELECT d.* FROM days c CROSS JOIN LATERAL (
+        SELECT * FROM copytrade_dayresult r WHERE r.trader_id = c.trader_id AND r.day = c.day OFFSET 0
+    ) d
 ), emptied AS (
     DELETE FROM copytrade_dayresult WHERE id IN (
         SELECT d.id FROM kept d LEFT JOIN fresh f USING (trader_id, day, symbol) WHERE f.n IS NULL
