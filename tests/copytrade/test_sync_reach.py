@@ -217,14 +217,14 @@ def test_an_unread_record_without_a_number_makes_nobody_missing(account: Account
 # --- the history --------------------------------------------------------------------------------------------
 
 
-def test_pages_are_stored_ten_at_a_time_with_the_cursor_behind_them(
+def test_pages_are_stored_twenty_at_a_time_with_the_cursor_behind_them(
     account: Account, exchange: Exchange
 ) -> None:
     exchange.page_size = 5
-    exchange.closed = [finished(n, 1 + n / 10) for n in range(60)]
+    exchange.closed = [finished(n, 1 + n / 20) for n in range(5 * 22)]
     with CaptureQueriesContext(connection) as queries:
         read(account, exchange, "history")
-    assert TrackingOrder.objects.filter(closed=True).count() == 60
+    assert TrackingOrder.objects.filter(closed=True).count() == 5 * 22
     copies = [query for query in queries if query["sql"].startswith("COPY")]
     assert len(copies) == 2
 
