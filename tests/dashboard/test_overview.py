@@ -20,6 +20,7 @@ from django.utils import timezone
 from copytrade import alerts
 from copytrade.models import Account, Alert, SyncJob, User
 from tests.support.ledger_rows import account_of, closed_copy, open_copy, trader_of, version_of
+from tests.support.page_text import text
 
 pytestmark = pytest.mark.django_db
 # Queries of every page: the session, its user, the list of sessions that is kept up to date, the alerts that wait,
@@ -30,12 +31,6 @@ FRAME = 9
 @pytest.fixture
 def client(alice: User, client_of: Callable[[User], Client]) -> Client:
     return client_of(alice)
-
-
-def text(html: str) -> str:
-    """What a person reads, on one line."""
-    html = re.sub(r"<script.*?</script>", " ", html, flags=re.DOTALL)
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)).replace("\u202f", " ")
 
 
 def test_the_tiles_add_up_by_period_after_costs(client: Client, alice: User) -> None:

@@ -17,8 +17,8 @@ from copytrade import connections, reports
 from copytrade.models import Account, Trader, User
 from copytrade.rules import PER_SYMBOL, CopySettings
 from copytrade.sync.run import sync_account
-from tests.dashboard.test_trader import section
 from tests.support.ledger_rows import UNIFIED, account_of, closed_copy, open_copy, trader_of, version_of
+from tests.support.trader_page import section
 
 pytestmark = pytest.mark.django_db
 

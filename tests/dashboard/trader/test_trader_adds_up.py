@@ -1,0 +1,74 @@
+"""Whether a trader's figures add up: the exchange's own total, costs in parts, and results that may still change."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+import time_machine
+from django.test import Client
+from django.utils import timezone
+
+from copytrade.models import CoverageGap, OrderRevision, Trader
+from tests.support.ledger_rows import closed_copy
+from tests.support.page_text import text
+from tests.support.trader_page import page_of, section, summed, without_definitions
+
+pytestmark = pytest.mark.django_db
+
+
+# --- does it add up ---
+
+
+def test_it_adds_up_with_the_exchanges_own_total(client: Client, trader: Trader) -> None:
+    page = section(page_of(client, trader), "adds-title")
+    assert "Own ledger, all of it 18.00 Exchange says 18.00 Difference 0.00 ✓" in page
+    assert "Up to 0.01 USDT counts as rounding." in page and "The ledger is complete from" in page
+
+
+def test_a_difference_is_explained_or_said_to_be_unexplained(client: Client, trader: Trader) -> None:
+    Trader.objects.filter(pk=trader.pk).update(
+        trace_total_profit=Decimal("20.5"), balances_at=timezone.now() - timedelta(minutes=1)
+    )
+    html = page_of(client, trader)
+    page = section(html, "adds-title")
+    assert "Exchange says 20.50 Difference +2.50 unexplained" in page and "✓" not in page
+    assert "/issues/?kind=reconciliation" in html
+    CoverageGap.objects.create(
+        account=trader.account, end=timezone.now() - timedelta(days=300), reason="Too far"
+    )
+    page = section(page_of(client, trader), "adds-title")
+    assert "+2.50 explained" in page and "with 1 gap" in page
+
+
+def test_costs_are_split_into_reported_estimated_and_unexplained(client: Client, trader: Trader) -> None:
+    page = section(page_of(client, trader), "costs-title")
+    assert "Realized by the copies 26.00" in page
+    assert re.search(r"Opening fees reported −\s?0\.600", page)
+    assert re.search(
+        r"Closing fees estimated at the rate of each copy's opening", page.replace("&#x27;", "'")
+    )
+    assert "Unexplained profit share, funding, and what the estimate misses" in page
+    assert "Net +20.00" in page
+    assert "cannot be told from these copies yet" in page, "what realizedPnl contains, with its support"
+    assert "By month" in page
+
+
+def test_recent_results_are_marked_provisional_until_the_true_up(client: Client, trader: Trader) -> None:
+    with time_machine.travel(
+        datetime.combine(timezone.now().date(), datetime.min.time(), UTC) + timedelta(hours=20)
+    ):
+        closed_copy(trader, 70, "3.25", 0.1)
+        summed(trader)
+        html = page_of(client, trader)
+    assert "+3.25 of it provisional until 00:00 UTC" in without_definitions(html)
+    assert re.search(r"\+3\.25 USDT of 1 copy may still change: .* at 00:00 UTC, in 3 h|in 4 h", text(html))
+
+
+def test_what_was_trued_up_is_listed_with_before_and_after(client: Client, trader: Trader) -> None:
+    order = closed_copy(trader, 71, "4", 1)
+    OrderRevision.objects.create(order=order, changed={"net_profit": ["4.5", "4"]}, seen_at=timezone.now())
+    page = section(page_of(client, summed(trader)), "true-up-title")
+    assert "BTCUSDT +4.50 → +4.00" in page and "−0.50" in page
