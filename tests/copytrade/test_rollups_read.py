@@ -1,0 +1,80 @@
+"""What pages read of sums and summaries: one query each, however many traders, and traders that are whole."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from copytrade import rollups
+from copytrade.models import Account, Trader, User
+from copytrade.rollups import read
+from tests.support.rollup_truth import NOW, put, told
+from tests.support.told_orders import UID
+
+
+@pytest.fixture
+def account(alice: User) -> Account:
+    return Account.objects.create(owner=alice, label="A", venue="sandbox")
+
+
+@pytest.fixture
+def trader(account: Account) -> Trader:
+    return Trader.objects.create(account=account, trader_id=UID, name="Northwind", copied=True)
+
+
+def test_pages_read_sums_in_one_query_each(trader: Trader, charlie: User) -> None:
+    told([put(trader, "3", NOW), put(trader, "-4", NOW - timedelta(days=2), symbol="ETHUSDT")])
+    today = date(2026, 3, 29)
+    with CaptureQueriesContext(connection) as queries:
+        found = read.totals([trader.account_id], {"today": today, "week": date(2026, 3, 23), "all": None})
+        series = read.day_series([trader.pk], date(2026, 3, 27), today)
+        parted = read.symbols([trader.pk])
+        together = read.account_series([trader.account_id])
+    assert len(queries) == 4
+    assert [(day, row.net) for day, row in together] == [(date(2026, 3, 27), -4), (today, 3)]
+    assert {name: (row.n, row.net) for name, row in found.items()} == {
+        "today": (1, 3), "week": (2, -1), "all": (2, -1),
+    }  # fmt: skip
+    assert [(row.day, row.net, row.trader) for row in series] == [
+        (date(2026, 3, 27), -4, trader.pk), (today, 3, trader.pk),
+    ]  # fmt: skip
+    assert {symbol: (row.wins, row.losses) for symbol, row in parted.items()} == {
+        "BTCUSDT": (1, 0), "ETHUSDT": (0, 1),
+    }  # fmt: skip
+    assert read.totals(read.accounts_of(charlie), {"all": None})["all"].n == 0
+    assert read.period_rows(charlie, "all", NOW) == []
+    with pytest.raises(KeyError):
+        read.period_rows(charlie, "8", NOW)
+
+
+def test_the_rows_of_a_period_cost_the_same_however_many(alice: User, account: Account) -> None:
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert all(row.summary.closed_copies == 0 for row in read.period_rows(alice, "30"))
+        return len(queries)
+
+    Trader.objects.create(account=account, trader_id=1)
+    rollups.summarise_stale()
+    few = cost()
+    Trader.objects.bulk_create(Trader(account=account, trader_id=uid) for uid in range(2, 300))
+    rollups.summarise_stale(limit=1000)
+    assert cost() == few == 1
+
+
+def test_traders_read_by_a_bare_cursor_are_whole_and_in_their_order(alice: User, account: Account) -> None:
+    Account.objects.filter(pk=account.pk).update(permissions=["read"])
+    whole = {"copied": True, "capital_base": Decimal("10.50"), "extras": {"bonus": [1]}}
+    for uid, fields in enumerate([{"name": "B"}, {"name": "A"}, {"name": "C", **whole}], start=1):
+        Trader.objects.create(account=account, trader_id=uid, **fields)
+    wanted = list(Trader.objects.select_related("account").order_by("-copied", "name", "pk"))
+    with CaptureQueriesContext(connection) as queries:
+        found = [row.trader for row in read.period_rows(alice, "all")]
+        for trader, other in zip(found, wanted, strict=True):
+            for mine, theirs in ((trader, other), (trader.account, other.account)):
+                for column in mine._meta.concrete_fields:
+                    assert getattr(mine, column.attname) == getattr(theirs, column.attname), column
+    assert len(queries) == 1 and str(found[0].capital_base) == "10.50"
