@@ -70,6 +70,17 @@ def later(ticket: SpotTicket, seconds: float) -> None:
     SpotTicket.objects.filter(pk=ticket.pk).update(look_again_at=now)
 
 
+def not_arrived(account: Account, sandbox: Sandbox, *orders: NewOrder, way: str = "single") -> SpotTicket:
+    """Sent into a 502, and not there when it is looked up a minute later."""
+    operation = "place_orders" if way == "batch" else "place_order"
+    sandbox.fault(operation, "http", http=502, times=max(1, len(orders)) if way != "batch" else 1)
+    ticket = sent(account, *orders, way=way)
+    later(ticket, 61)
+    sending.proceed(ticket.pk)
+    assert set(states(ticket)) == {SpotOrder.State.NOT_SEEN}
+    return ticket
+
+
 def bodies(sandbox: Sandbox, operation: str = "place_order") -> list[dict[str, Any]]:
     """Every body of this operation that reached the exchange."""
     return [json.loads(call["body"]) for call in sandbox.calls()["calls"] if call["operation"] == operation]
