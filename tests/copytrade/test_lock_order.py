@@ -17,9 +17,8 @@ from copytrade.models import Account, SettingsVersion, TrackingOrder, Trader, Us
 from copytrade.rollups import summaries
 from copytrade.sync import leases, run, traders
 from copytrade.sync.reading import Reading
+from tests.support.listed_exchange import Exchange
 from tests.support.rollup_truth import cell, put
-
-from .test_sync_reach import Exchange
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PATIENCE = 120

@@ -1,0 +1,142 @@
+"""Readings that find nothing new: they write nothing, lock nothing, and fold into one run."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from copytrade import ledger, versions
+from copytrade.models import Account, SettingsVersion, SyncJob, SyncRun, Trader, TraderDay, User
+from copytrade.sync import leases, run
+from copytrade.sync import settings as settings_reader
+from copytrade.sync.reading import Reading
+from tests.support.listed_exchange import READ, Exchange, job, read
+from tests.support.told_orders import order
+
+
+@pytest.fixture
+def exchange() -> Exchange:
+    return Exchange()
+
+
+@pytest.fixture
+def account(alice: User) -> Account:
+    account = Account.objects.create(owner=alice, label="A", venue="sandbox")
+    run.ensure_jobs(account)
+    return account
+
+
+# --- readings that find nothing new -------------------------------------------------------------------------
+
+
+def test_an_unchanged_list_and_unchanged_balances_write_nothing(account: Account, exchange: Exchange) -> None:
+    exchange.open = [order(n) for n in range(40)]
+    for kind in ("open", "traders", "settings"):
+        read(account, exchange, kind)
+        held = leases.claim(job(account, kind).pk, force=True)
+        assert held
+        with CaptureQueriesContext(connection) as queries:
+            READ[kind](Reading(held, account, exchange, 60.0))  # type: ignore[arg-type]
+        leases.release(held, timezone.now())
+        assert queries.captured_queries
+        assert not [q for q in queries if not q["sql"].lstrip().startswith("SELECT")]
+    exchange.money = Decimal("5.1")
+    assert read(account, exchange, "traders").changed == 1
+    assert (
+        Trader.objects.get().trace_total_profit
+        == TraderDay.objects.get().trace_total_profit
+        == Decimal("5.1")
+    )
+
+
+def test_settings_that_were_found_as_they_were_count_as_read_without_a_write(
+    account: Account, exchange: Exchange
+) -> None:
+    read(account, exchange, "traders")
+    assert read(account, exchange, "settings").changed == 1
+    trader = Trader.objects.get()
+    version, first = trader.versions.get(), trader.settings_read_at
+    later = timezone.now() + timedelta(minutes=5)
+    assert read(account, exchange, "settings").changed == 0
+    SyncJob.objects.filter(kind="settings").update(last_success_at=later, last_error="")
+    trader.refresh_from_db()
+    assert trader.settings_read_at == first and versions.read_at(trader) == later
+    SyncJob.objects.filter(kind="settings").update(last_error="Settings of another could not be read.")
+    assert versions.read_at(trader) == first, "it may be this one's that could not"
+    long_ago = timezone.now() - timedelta(minutes=11)
+    SettingsVersion.objects.update(first_seen_at=long_ago, last_seen_at=long_ago)
+    read(account, exchange, "settings")
+    version.refresh_from_db()
+    trader.refresh_from_db()
+    assert version.last_seen_at > long_ago + timedelta(minutes=10) and trader.settings_read_at > first
+    exchange.settings = [{"settingMode": "another"}]
+    assert read(account, exchange, "settings").changed == 1
+    assert trader.versions.count() == 2
+
+
+def test_settings_of_many_traders_keep_the_lease_between_calls(
+    account: Account, exchange: Exchange, settings
+) -> None:
+    """An unchanged reading locks nothing, so it has to look after its lease all the same."""
+    settings.SYNC_LEASE_SECONDS = 0
+    read(account, exchange, "traders")
+    read(account, exchange, "settings")
+    held = leases.claim(job(account, "settings").pk, force=True)
+    assert held
+    SyncJob.objects.filter(pk=held.pk).update(lease_token="1" * 32)
+    with pytest.raises(leases.LeaseLost):
+        settings_reader.read(Reading(held, account, exchange, 60.0))  # type: ignore[arg-type]
+
+
+def test_unchanged_readings_fold_into_one_run_with_all_their_weight(
+    account: Account, exchange: Exchange
+) -> None:
+    exchange.open = [order(1)]
+    for _ in range(4):
+        read(account, exchange, "open")
+    changed, same = SyncRun.objects.order_by("pk")
+    assert (changed.changed, changed.times, changed.weight) == (1, 1, 10)
+    assert (same.changed, same.times, same.weight, same.seen) == (0, 3, 30, 1)
+
+
+def wal_position() -> int:
+    """Bytes of WAL that this connection has written: others may be writing to the same server."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_force_next_flush()")
+        cursor.execute("SELECT wal_bytes FROM pg_stat_get_backend_wal(pg_backend_pid())")
+        return int(cursor.fetchone()[0])
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["open", "traders", "settings"])
+def test_an_unchanged_poll_writes_at_most_a_kilobyte_of_wal(
+    account: Account, exchange: Exchange, kind: str
+) -> None:
+    """Claim, reading, release and the folded run, all together, as the database itself counts."""
+    exchange.open = [order(n) for n in range(40)]
+    polls = 50
+    read(account, exchange, "traders")
+    for _ in range(5):
+        read(account, exchange, kind)
+    with connection.cursor() as cursor:
+        cursor.execute("CHECKPOINT")  # after it each page is written whole once: not of the polls' making
+    for _ in range(5):
+        read(account, exchange, kind)
+    before = wal_position()
+    for _ in range(polls):
+        read(account, exchange, kind)
+    each = (wal_position() - before) / polls
+    assert 0 < each <= 1000, f"{each:.0f} bytes for an unchanged poll"
+
+
+def test_the_ledgers_lock_is_not_needed_for_what_is_known(account: Account, exchange: Exchange) -> None:
+    exchange.open = [order(1)]
+    read(account, exchange, "open")
+    with transaction.atomic(), CaptureQueriesContext(connection) as queries:
+        assert ledger.says_nothing_new(account, ledger.observed(exchange.open, ledger.OPEN))
+    assert len([q for q in queries if "SELECT" in q["sql"]]) == 1
