@@ -18,6 +18,15 @@ from copytrade.models import User
 from tests.support.sandbox_process import Sandbox
 from tests.support.signed_in import signed_in
 
+# Helpers that assert: one that fails shows the values, as an assertion in a test does.
+pytest.register_assert_rewrite(
+    "tests.support.affiliate_pages",
+    "tests.support.listed_exchange",
+    "tests.support.rollup_truth",
+    "tests.support.spot_orders",
+    "tests.support.spot_pages",
+    "tests.support.trader_page",
+)
 BEGAN = time.monotonic()
 # Seconds. On two quiet cores the whole suite takes about a third of them.
 SLOW_ONES_HAVE = 55 * 60.0
