@@ -12,12 +12,15 @@ from copytrade.clients import credential_context
 from copytrade.models import Account, Credential, SyncJob, Trader, User
 from copytrade.sandbox.world import accounts as world
 from copytrade.sandbox.world.prices import origin_of
+from copytrade.scheduling import own
 
 PER_OWNER = 10
 SECRET, PASSPHRASE = "load-secret", "sandbox"
 # Where a job stands that was read all the time: its last reading lies up to this far back (s), the next ahead. With
 # 2,000 accounts on an address the planner puts the history's overlap off to where it may wait longest.
-USUAL = {"open": 560.0, "history": 21_600.0, "traders": 6_800.0, "settings": 6_800.0}
+USUAL = {"open": 575.0, "history": 21_600.0, "traders": 7_000.0, "settings": 7_000.0}
+# What they say of themselves: three times as far apart as with few accounts. Of these keys none is a lead trader's.
+OWN = {"account": 1_400.0, "bills": 2_100.0, "funding": 4_200.0, "lead": 900.0}
 DAY = 86_400_000
 
 
@@ -92,6 +95,18 @@ def _jobs(account: Account, followed: int, rng: Random, spread: bool) -> Sequenc
                 last_success_at=now - timedelta(seconds=ago), changes=1.0, exposure=4 * 3600.0,
                 weight=10.0 * (followed if kind == "settings" else 1),
                 cursor={"until": read, "deep": read, "swept": read} if kind == "history" else {},
+            )
+        )  # fmt: skip
+    ms = int(now.timestamp() * 1000)
+    bills = {"mark": ms, "reach": ms - 400 * DAY, "swept": ms, "gaps": [], "ended": "empty"}
+    for kind, usual in OWN.items():
+        ago = rng.uniform(0, usual)
+        jobs.append(
+            SyncJob(
+                account=account, kind=kind, egress=egress.of(account.pk), interval=usual if spread else None,
+                priority=own.LAST, weight=own.WEIGHTS[kind], due_at=now + timedelta(seconds=usual - ago),
+                last_success_at=now - timedelta(seconds=ago),
+                cursor={"account": {}, "lead": {"not_lead": account.key_set_at.isoformat()}}.get(kind, bills),
             )
         )  # fmt: skip
     return jobs

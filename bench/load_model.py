@@ -19,6 +19,7 @@ from copytrade.exchange.windows import LENT
 from copytrade.intervals import is_at_cap
 from copytrade.scheduling import planner, rates
 from copytrade.sync.leases import HINT_SPACING
+from copytrade.sync.open_orders import PATIENCE_AT_CAP
 from copytrade.sync.run import JITTER, JITTER_AT_CAP
 
 from .ratios import Ratio
@@ -145,12 +146,16 @@ class Desk:
         return found
 
     def _hint(self, number: int) -> None:
-        """As leases.make_due: forward, not right after the last one; traders not where the open list is at its cap."""
+        """As leases.make_due: forward, not right after the last one; where the open list is at its cap, the history
+        a little later and traders not at all."""
         job = self.jobs[number]
         first = self.jobs[4 * job.row.account].row
-        if job.row.kind == "traders" and is_at_cap(first.venue, first.kind, first.interval):
+        at_cap = is_at_cap(first.venue, first.kind, first.interval)
+        if job.row.kind == "traders" and at_cap:
             return
-        soon = max(self.now, job.read_at + job.row.interval * HINT_SPACING)
+        soon = max(
+            self.now + at_cap * PATIENCE_AT_CAP.total_seconds(), job.read_at + job.row.interval * HINT_SPACING
+        )
         if soon < job.due:
             job.due = soon
             self._push(number)

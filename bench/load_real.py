@@ -34,39 +34,36 @@ from .ratios import Ratio
 from .stack import ROOT, Counted, Worker, weight_of
 
 ACCOUNTS, LIMIT = 2_000, 500
-# Of the demo's pace, at which a trader opens every half minute: here every couple of hours, some 20 closes a day
-# for each account, and hundreds of accounts that see the same close.
-SPEED = 0.003
+# Of the demo's pace, at which a trader opens every half minute: here a few times a day, some ten closes a day for
+# each account, as in the model, and a thousand accounts that see the same close.
+SPEED = 0.0015
 LOOK_EVERY, SAMPLE_EVERY = 0.5, 10.0
 PAGES = ("overview", "open_orders", "history", "traders", "activity")
 
 
 @dataclass
 class Seen:
-    """What came out: the worst ages in seconds by kind, page times in seconds, calls by status, weight."""
+    """What came out: the worst ages in seconds by kind, page times in seconds, calls by status, weight spent."""
 
     ages: Counter = field(default_factory=Counter)
     ahead: Counter = field(default_factory=Counter)
     late: float = 0.0
     pages: list[tuple[str, float]] = field(default_factory=list)
     statuses: Counter = field(default_factory=Counter)
-    weight: int = 0
+    weight: Counter = field(default_factory=Counter)  # by operation
     seconds: float = 0.0
     making: float = 0.0
 
 
 def real(folder: Path, minutes: float) -> list[Ratio]:
     seen = Seen()
-    began = time.monotonic()
-    load_accounts(ACCOUNTS)
-    seen.making = time.monotonic() - began
     options = ("--accounts", str(ACCOUNTS), "--limit", str(LIMIT), "--speed", str(SPEED))
-    with (
-        Sandbox(folder / "sandbox.log", *options) as sandbox,
-        Worker(folder, sandbox.url, 4),
-        web(folder, sandbox.url) as url,
-    ):
-        watch(sandbox, url, minutes * 60, seen)
+    with Sandbox(folder / "sandbox.log", *options) as sandbox, web(folder, sandbox.url) as url:
+        began = time.monotonic()
+        load_accounts(ACCOUNTS)
+        seen.making = time.monotonic() - began
+        with Worker(folder, sandbox.url, 4):
+            watch(sandbox, url, minutes * 60, seen)
     return told(seen, minutes)
 
 
@@ -174,7 +171,12 @@ def _count(counted: Counted, seen: Seen) -> None:
     for call in counted.take():
         seen.statuses[call["status"]] += 1
         if call["status"] != 429:
-            seen.weight += weight_of(call["operation"])
+            seen.weight[call["operation"]] += weight_of(call["operation"])
+
+
+def _spent(seen: Seen) -> str:
+    parts = [f"{name} {weight / seen.seconds:.1f}" for name, weight in seen.weight.most_common(5)]
+    return f"{seen.weight.total() / seen.seconds:.1f} ({', '.join(parts)})"
 
 
 def told(seen: Seen, minutes: float) -> list[Ratio]:
@@ -185,7 +187,7 @@ def told(seen: Seen, minutes: float) -> list[Ratio]:
         Ratio("accounts made, seconds", seen.making, None, told=f"{ACCOUNTS:,} with keys, traders and jobs, in bulk"),
         Ratio(
             "oldest open list in the run, seconds", seen.ages["open"], 600, "most",
-            f"{minutes:g} real minutes; {seen.weight / seen.seconds:.1f} weight per second",
+            f"{minutes:g} real minutes; weight per second: {_spent(seen)}",
         ),
     ]  # fmt: skip
     for kind in ("traders", "settings"):

@@ -47,7 +47,7 @@ USUAL, BACKFILL = 1, 2
 # Part of the interval by which deadlines wander, so that readings that fell together drift apart.
 JITTER = 0.95, 1.05
 # What is read as seldom as may be must not be read later still.
-JITTER_AT_CAP = 0.98, 1.0
+JITTER_AT_CAP = 0.99, 1.0
 # How fast a job's measured weight follows what it was lately.
 WEIGHT_LEARNS = 0.2
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from copytrade import alerts, issues
 from copytrade.alerts import rules
+from copytrade.intervals import bounds
 from copytrade.models import Account, Alert, PeriodSummary, SyncJob, Trader, User
 from tests.support.alert_desk import account_of, copy_of, later, said, trader_of
 
@@ -317,9 +318,9 @@ def test_the_total_of_another_persons_trader_is_not_linked(trader: Trader, charl
     assert one().owner == charlie and one().trader is None
 
 
-@pytest.mark.parametrize(("interval", "raised"), [(560.0, 0), (565.0, 0), (570.0, 1)])
-def test_readings_stretched_beyond_their_cap_are_told(account: Account, interval: float, raised: int) -> None:
-    account.jobs.filter(kind="open").update(interval=interval)
+@pytest.mark.parametrize(("stretch", "raised"), [(1.0, 0), (1.009, 0), (1.018, 1)])
+def test_readings_stretched_beyond_their_cap_are_told(account: Account, stretch: float, raised: int) -> None:
+    account.jobs.filter(kind="open").update(interval=stretch * bounds(account.venue, "open").cap)
     assert [alerts.watch(), alerts.watch()] == [raised, 0]
     account.jobs.filter(kind="open").update(interval=60)
     alerts.watch()

@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from copytrade import changes
+from copytrade.intervals import bounds
 from copytrade.models import Account, SyncJob, Trader, User
 from copytrade.scheduling import boosts
 from copytrade.sync import run
@@ -105,6 +106,27 @@ def test_a_trader_with_many_followers_does_not_take_everybodys_budget(alice: Use
     assert [boosted(account) for account in followers] == [False, True, True, False], "those read longest ago"
 
 
+def test_where_every_list_waits_as_long_as_it_may_a_close_makes_nobody_wait_longer(alice: User) -> None:
+    followers = [desk(alice, str(n), copies=7) for n in range(3)]
+    cap = bounds("weex", "open").cap
+    SyncJob.objects.filter(kind="open").update(interval=cap)
+    boosts.close_seen(followers[0], {7})
+    assert not any(map(boosted, followers))
+    SyncJob.objects.filter(account=followers[1]).update(interval=cap / 2)
+    boosts.close_seen(followers[0], {7})
+    assert [boosted(account) for account in followers] == [False, True, True], "now there is room for more"
+
+
+def test_a_close_raises_no_more_than_its_address_reads_in_a_part_of_the_time(
+    alice: User, monkeypatch
+) -> None:
+    monkeypatch.setattr(boosts.room, "usable", lambda name, venue: {"default": 3.0, "a2": 1000.0}[name])
+    followers = [desk(alice, str(n), copies=7) for n in range(9)]
+    SyncJob.objects.filter(account__in=followers[5:]).update(egress="a2")
+    boosts.close_seen(followers[0], {7})
+    assert [sum(map(boosted, part)) for part in (followers[:5], followers[5:])] == [2, 4]
+
+
 def test_what_failed_keeps_its_pause_and_refused_accounts_stay_stopped(alice: User) -> None:
     failing, refused = desk(alice, "A"), desk(alice, "B", state="refused")
     pending = desk(alice, "C", state="pending")
@@ -119,6 +141,18 @@ def test_what_was_read_a_moment_ago_is_read_again_after_its_floor(alice: User) -
     boosts.watched(alice)
     wait = (job(mine).due_at - timezone.now()).total_seconds()
     assert 0 < wait <= boosts.SOONEST.total_seconds()
+
+
+def test_a_list_at_its_cap_that_somebody_looks_at_is_read_once_a_minute(alice: User) -> None:
+    mine = desk(alice)
+    cap = bounds("weex", "open").cap
+    for seconds, least, most in ((0, 50, 60), (45, 5, 15), (90, -5, 0)):
+        SyncJob.objects.update(
+            interval=cap, boost_until=None, due_at=timezone.now() + HOUR,
+            last_success_at=timezone.now() - timedelta(seconds=seconds),
+        )  # fmt: skip
+        boosts.watched(alice)
+        assert least <= (job(mine).due_at - timezone.now()).total_seconds() <= most, seconds
 
 
 @pytest.mark.django_db(transaction=True)
