@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from statistics import median
 
@@ -21,7 +22,7 @@ from copytrade import egress
 from copytrade.clients import limiter_at
 from copytrade.exchange.limits import RESERVE
 from copytrade.exchange.windows import LENT
-from copytrade.models import Account, Chore, SyncJob, SyncRun
+from copytrade.models import COPY_KINDS, OWN_KINDS, Account, Chore, SyncJob, SyncRun
 from tests.support.sandbox_process import Sandbox
 
 from . import desk
@@ -62,6 +63,8 @@ class Stream:
 def streams(folder: Path) -> list[Ratio]:
     Account.objects.all().delete()  # the other parts' accounts are none of this exchange's
     load_accounts(ACCOUNTS, spread=False)
+    # Copies are what is measured: what accounts say of themselves has been read, and comes again tomorrow.
+    SyncJob.objects.filter(kind__in=OWN_KINDS).update(due_at=Now() + timedelta(days=1))
     return [*_addresses(folder), _workers(folder)]
 
 
@@ -128,7 +131,7 @@ def _as_if_new(names: list[str]) -> None:
     for pk in Account.objects.values_list("pk", flat=True):
         pinned.setdefault(egress.of(pk), []).append(pk)
     for name, accounts in pinned.items():
-        SyncJob.objects.filter(account__in=accounts).update(
+        SyncJob.objects.filter(account__in=accounts, kind__in=COPY_KINDS).update(
             egress=name, lease_token=None, lease_until=None, interval=None, failures=0, last_error="",
             due_at=Coalesce(F("last_success_at"), Now()),
         )  # fmt: skip

@@ -109,7 +109,9 @@ def observation(record: FollowerOrder, source: str) -> Observation:
 def columns(row: Row) -> tuple[Any, ...]:
     """What a row shows: the observation that it holds, with the opening time that the order is known by."""
     content = row.held.content
-    return content if row.opened is None else (*content[:OPENED], row.opened, *content[OPENED + 1 :])
+    if row.opened is None or content[OPENED] is row.opened:
+        return content
+    return (*content[:OPENED], row.opened, *content[OPENED + 1 :])
 
 
 def differences(before: Row, after: Row) -> dict[str, list[str | None]]:
