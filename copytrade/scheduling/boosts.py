@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Case, DurationField, F, Q, QuerySet, Value, When
@@ -71,7 +70,7 @@ def close_seen(account: Account, trader_uids: Iterable[int]) -> None:
     ).values("pk")
     rows = SyncJob.objects.filter(account__in=followers, kind=Kind.OPEN).exclude(account=account)
     raised: list[int] = []
-    for name in sorted(set(rows.values_list("egress", flat=True))):
+    for name in rows.order_by("egress").values_list("egress", flat=True).distinct():
         # Django's LIMIT in a subquery that is locked row by row: the ids first.
         longest_ago = rows.filter(egress=name).order_by(F("last_success_at").asc(nulls_first=True))
         raised += longest_ago.values_list("pk", flat=True)[: _most_followers(name, account.venue)]
@@ -93,7 +92,10 @@ def _most_followers(name: str, venue: str) -> int:
 
 
 def _boost(
-    jobs: QuerySet[SyncJob], span: timedelta, already: timedelta = timedelta(), soonest: Any = SOONEST
+    jobs: QuerySet[SyncJob],
+    span: timedelta,
+    already: timedelta = timedelta(),
+    soonest: timedelta | Case = SOONEST,
 ) -> int:
     """Boost those that are not boosted for `already` more; how many. Their deadlines come forward, to `soonest` after
     the last reading; what failed keeps its pause. A job that somebody writes to at this moment is passed over rather
