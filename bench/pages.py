@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import re
 import sys
 import tempfile
 import time
@@ -177,7 +178,7 @@ def through_granian(one: Desk) -> None:
     use(one.name)
     pages = list(addresses(one))
     before = os.environ["DATABASE_URL"]
-    os.environ["DATABASE_URL"] = before.replace(f"/{BASE}", f"/{one.name}", 1)
+    os.environ["DATABASE_URL"] = re.sub(rf"/{BASE}(?=\?|$)", f"/{one.name}", before)  # not the user of that name
     try:
         with (
             tempfile.TemporaryDirectory(prefix="copydesk-bench-") as folder,
