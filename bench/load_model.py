@@ -19,7 +19,6 @@ from copytrade.exchange.windows import LENT
 from copytrade.intervals import is_at_cap
 from copytrade.scheduling import planner, rates
 from copytrade.sync.leases import HINT_SPACING
-from copytrade.sync.open_orders import PATIENCE_AT_CAP
 from copytrade.sync.run import JITTER, JITTER_AT_CAP
 
 from .ratios import Ratio
@@ -146,8 +145,7 @@ class Desk:
         return found
 
     def _hint(self, number: int) -> None:
-        """As leases.make_due: forward, not right after the last one; where the open list is at its cap, the history
-        a little later and traders not at all."""
+        """As leases.make_due: forward, not right after the last one; traders not where the open list is at its cap."""
         job = self.jobs[number]
         first = self.jobs[4 * job.row.account].row
         at_cap = is_at_cap(first.venue, first.kind, first.interval)

@@ -249,14 +249,12 @@ def take_due(now: datetime | None = None, limit: int = 500) -> list[int]:
     return list(due(now).values_list("pk", flat=True)[:limit])
 
 
-def make_due(account: Account, *kinds: str, anyway: bool = False, after: timedelta = timedelta()) -> None:
-    """Bring readings of an account forward to now, or to some time `after`; those under way follow right after.
+def make_due(account: Account, *kinds: str, anyway: bool = False) -> None:
+    """Bring readings of an account forward to now; those under way follow right after.
 
     One that was made a moment ago waits for a small part of its interval (HINT_SPACING). One that failed keeps its
     pause, except with `anyway`: when the cause is known to be gone, or a person asks."""
-    soon = Greatest(
-        Now() + after, F("last_success_at") + Seconds(Coalesce(F("interval"), 0.0) * HINT_SPACING)
-    )
+    soon = Greatest(Now(), F("last_success_at") + Seconds(Coalesce(F("interval"), 0.0) * HINT_SPACING))
     moved = Case(When(lease_until__gte=Now(), then=soon), default=Least(F("due_at"), soon))
     later = Q(due_at__gt=Now()) | Q(lease_until__gte=Now())
     rows = SyncJob.objects.filter(later, account=account, kind__in=kinds)

@@ -7,7 +7,7 @@ as it was writes nothing.
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.utils import timezone
 
@@ -18,8 +18,6 @@ from copytrade.steps.passes import Pass, Verdict, judge
 
 from .leases import make_due
 from .reading import Reading
-
-PATIENCE_AT_CAP = timedelta(seconds=60)
 
 
 def read(reading: Reading) -> None:
@@ -38,12 +36,10 @@ def read(reading: Reading) -> None:
     _settle(reading, passes[-1], verdict, fresh, began)
     if fresh:
         reading.changed += len(fresh)
-        if is_at_cap(reading.account.venue, reading.job.kind, reading.job.interval):
-            # Where even this list is read as seldom as may be, weight is too short for the traders' new totals, and
-            # the others' lists, which are promised, go before the history.
-            make_due(reading.account, SyncJob.Kind.HISTORY, after=PATIENCE_AT_CAP)
-        else:
-            make_due(reading.account, SyncJob.Kind.HISTORY, SyncJob.Kind.TRADERS)
+        make_due(reading.account, SyncJob.Kind.HISTORY)
+        if not is_at_cap(reading.account.venue, reading.job.kind, reading.job.interval):
+            # Where even this list is read as seldom as may be, weight is too short for the traders' new totals.
+            make_due(reading.account, SyncJob.Kind.TRADERS)
 
 
 def _pass(reading: Reading, began: datetime) -> Pass:

@@ -6,7 +6,6 @@ from datetime import UTC, timedelta
 
 from copytrade import ledger
 from copytrade.exchange.records import CopiedTrader
-from copytrade.intervals import is_at_cap
 from copytrade.models import SyncJob, Trader, TraderDay
 
 from .leases import make_due
@@ -51,18 +50,8 @@ def read(reading: Reading) -> None:
     reading.changed += len(left)
     if any(joined) or left:
         make_due(reading.account, SyncJob.Kind.SETTINGS)
-    if reading.changed and not _explained(reading):
+    if reading.changed:
         make_due(reading.account, SyncJob.Kind.HISTORY)
-
-
-def _explained(reading: Reading) -> bool:
-    """Where weight is short (traders are read as seldom as may be): has the history been read since the last reading
-    of these totals? Then what moved them stands there, or in its overlap; a total that moved without is news."""
-    job = reading.job
-    if job.last_success_at is None or not is_at_cap(reading.account.venue, job.kind, job.interval):
-        return False
-    history = reading.account.jobs.filter(kind=SyncJob.Kind.HISTORY)
-    return history.filter(last_success_at__gt=job.last_success_at).exists()
 
 
 def _known(reading: Reading, *, locked: bool = False) -> dict[int, Trader]:
