@@ -151,9 +151,7 @@ class Desk:
         at_cap = is_at_cap(first.venue, first.kind, first.interval)
         if job.row.kind == "traders" and at_cap:
             return
-        soon = max(
-            self.now + at_cap * PATIENCE_AT_CAP.total_seconds(), job.read_at + job.row.interval * HINT_SPACING
-        )
+        soon = max(self.now, job.read_at + job.row.interval * HINT_SPACING)
         if soon < job.due:
             job.due = soon
             self._push(number)

@@ -178,7 +178,9 @@ def through_granian(one: Desk) -> None:
     use(one.name)
     pages = list(addresses(one))
     before = os.environ["DATABASE_URL"]
-    os.environ["DATABASE_URL"] = re.sub(rf"/{BASE}(?=\?|$)", f"/{one.name}", before)  # not the user of that name
+    os.environ["DATABASE_URL"] = re.sub(
+        rf"/{BASE}(?=\?|$)", f"/{one.name}", before
+    )  # not the user of that name
     try:
         with (
             tempfile.TemporaryDirectory(prefix="copydesk-bench-") as folder,
