@@ -38,8 +38,9 @@ READERS: dict[str, Callable[[Reading], None]] = {
 ALL = (SyncJob.Kind.TRADERS, SyncJob.Kind.OPEN, SyncJob.Kind.SETTINGS, SyncJob.Kind.HISTORY)
 EVERY = ALL + OWN_KINDS
 LONGEST_PAUSE = timedelta(minutes=10)
-# What failed is tried again after its interval, or after this if that is longer; then after twice that.
-RETRY_AFTER = timedelta(minutes=2)
+# What failed is tried again after its interval, or after this if that is longer (a history's grows to hours where quota
+# is short, since changes bring it forward); then after twice that.
+RETRY_AFTER = timedelta(seconds=15)
 LEAST_HELD = 1.0  # seconds before our own limiter is asked for room again
 BUDGET_SECONDS = 8.0
 PENDING_PAUSE = timedelta(seconds=45)
@@ -177,7 +178,7 @@ def _failed(job: SyncJob, reading: Reading | None, error: ExchangeError | NoKey 
     if isinstance(error, RateLimited) and error.local:
         _hold_back(job, words, error.retry_after)
     else:
-        _push_ahead(job, words, getattr(error, "retry_after", 0.0), opened=opened)
+        _push_ahead(job, words, _first_pause(job, error), opened=opened)
     code = getattr(error, "code", None)
     note_run(job.account, job.kind, reading, error_code=str(code or type(error).__name__), error=words)
     log.warning(
@@ -195,10 +196,18 @@ def _hold_back(job: SyncJob, words: str, seconds: float) -> None:
     )
 
 
-def _push_ahead(job: SyncJob, words: str, at_least: float = 0.0, *, opened: bool = True) -> None:
-    """`opened`: the key was, so the audit log counts it."""
-    usual = min(interval_of(job), RETRY_AFTER)
-    pause = min(max(usual * 2 ** min(job.failures, 10), timedelta(seconds=at_least)), LONGEST_PAUSE)
+def _first_pause(job: SyncJob, error: Exception) -> timedelta:
+    """What the pause after a first failure is. A refusal for too many calls says it itself, and stops the address: the
+    interval, which grows where quota is short, would have this reading wait for minutes after the address goes on."""
+    if isinstance(error, RateLimited):
+        return timedelta(seconds=max(error.retry_after, LEAST_HELD))
+    return min(interval_of(job), RETRY_AFTER)
+
+
+def _push_ahead(job: SyncJob, words: str, first: timedelta | None = None, *, opened: bool = True) -> None:
+    """`first`: the pause, twice as long for each failure before. `opened`: the key was, so the audit log counts it."""
+    first = first or min(interval_of(job), RETRY_AFTER)
+    pause = min(first * 2 ** min(job.failures, 10), LONGEST_PAUSE)
     leases.release(
         job,
         pause,

@@ -326,6 +326,25 @@ def test_what_our_own_limit_holds_back_comes_again_soon_and_is_no_failure(
     assert account.runs.filter(kind="open", error_code="RateLimited").exists(), "it is told all the same"
 
 
+def test_a_refusal_for_too_many_calls_is_waited_for_as_it_says_and_longer_each_time(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not for the interval: where quota is short that is minutes, and the address may go on within seconds."""
+
+    def refused(reading: object) -> None:
+        raise RateLimited("Too many requests.", retry_after=2.0)
+
+    monkeypatch.setitem(run.READERS, "history", refused)
+    job = account.jobs.get(kind="history")
+    waits = []
+    for _ in range(4):
+        SyncJob.objects.filter(pk=job.pk).update(due_at=timezone.now(), interval=21_600.0)
+        run.run_job(job.pk)
+        job.refresh_from_db()
+        waits.append(round((job.due_at - timezone.now()).total_seconds()))
+    assert waits == [2, 4, 8, 16] and job.failures == 4
+
+
 def test_the_command_reads_one_account_or_all(account: Account, alice: User, capsys) -> None:
     call_command("sync", account=account.pk, kind=["traders", "open"])
     out = capsys.readouterr().out

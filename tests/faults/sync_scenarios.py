@@ -12,8 +12,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from copytrade import connections
-from copytrade.models import Account, SyncJob
+from copytrade import connections, ledger
+from copytrade.models import Account, BadRecord, SyncJob
 from copytrade.sandbox.faults import KINDS
 
 from .sync_battery import HISTORY, JOB, OPEN, READINGS, Scene, scenario
@@ -232,10 +232,16 @@ UNREADABLE = (
 
 @scenario("one account's answers cannot be understood")
 def unreadable(scene: Scene) -> None:
+    def told(kind: str) -> bool:
+        aside = BadRecord.objects.filter(account=scene.victim, operation=ledger.OPERATIONS[kind])
+        return bool(scene.job(kind).failures) or aside.exists()
+
     for operation in READINGS:
         body = scene.random.choice(UNREADABLE)
         scene.fault(operation, "http", http=200, body=body, times=0)
-    scene.until(lambda: scene.job("open").failures and scene.job("history").failures, "its readings fail")
+    scene.until(
+        lambda: all(map(told, ("open", "history"))), "its readings fail, or set aside what they cannot read"
+    )
     scene.others_go_on(3)
 
 

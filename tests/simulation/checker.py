@@ -25,7 +25,7 @@ UPDATED = COLUMNS.index("update_time")
 A_DAY = 27 * HOUR
 # The walk may end a day before the exchange's reach does, when the exchange refuses what lies beyond.
 REACH_SLACK = DAY + 2 * HOUR
-LEASE, LONGEST_PAUSE, RETRY_AFTER = MINUTE, 10 * MINUTE, 2 * MINUTE
+LEASE, LONGEST_PAUSE, RETRY_AFTER = MINUTE, 10 * MINUTE, 15 * SECOND
 
 Key = tuple[Any, ...]
 
@@ -177,16 +177,17 @@ class Watch:
             patience.failures += 1
             patience.excused += lease + 10 * LEASE
 
-    def attempted(self, job: Job, *, ok: bool, pause: float = 0.0, at_least: float = 0.0) -> None:
-        """A reading has ended; after a failure the job comes back after `pause`."""
+    def attempted(self, job: Job, *, ok: bool, pause: float = 0.0, asked: float = 0.0) -> None:
+        """A reading has ended; after a failure the job comes back after `pause`, which begins with what was asked for
+        where the exchange said so."""
         patience = self.patience[job.key]
         patience.longest = max(patience.longest, job.interval)
         if ok:
             self._punctual(job.key)
             self.patience[job.key] = Patience(self.world.now, job.interval)
             return
-        usual = min(job.interval, RETRY_AFTER)
-        most = min(max(usual * 2 ** min(patience.failures, 10), at_least), LONGEST_PAUSE)
+        first = max(asked, SECOND) if asked else min(job.interval, RETRY_AFTER)
+        most = min(first * 2 ** min(patience.failures, 10), LONGEST_PAUSE)
         if pause > most + SECOND:
             self.wrong(
                 "back-off: ", job.key, "waits", pause // SECOND, "s after", patience.failures, "failures"

@@ -24,7 +24,7 @@ NOBODY = -1  # the account of a chore of the whole desk
 LEASE = MINUTE
 AT_ONCE = 3
 PRIORITY_STEP = 5 * MINUTE
-RETRY_AFTER, LONGEST_PAUSE = 2 * MINUTE, 10 * MINUTE
+RETRY_AFTER, LONGEST_PAUSE = 15 * SECOND, 10 * MINUTE
 PATIENCE = 20 * SECOND  # a call waits for the limiter for so long
 WEIGHT = 10
 
@@ -209,12 +209,12 @@ class Worker:
         if isinstance(error, RateLimited) and error.local:
             self._held_back(job, error)
             return
-        usual = min(job.interval, RETRY_AFTER)
-        at_least = getattr(error, "retry_after", 0.0) * SECOND
-        pause = min(max(usual * 2 ** min(job.failures, 10), at_least), LONGEST_PAUSE)
+        asked = error.retry_after * SECOND if isinstance(error, RateLimited) else 0.0
+        first = max(asked, SECOND) if isinstance(error, RateLimited) else min(job.interval, RETRY_AFTER)
+        pause = min(first * 2 ** min(job.failures, 10), LONGEST_PAUSE)
         self.desk.note("worker", self.process.name, "fails at", *job.key, type(error).__name__)
         if self.release(job, self.desk.now() + pause, heed_hints=False, failures=job.failures + 1):
-            self.desk.watch.attempted(job, ok=False, pause=pause, at_least=at_least)
+            self.desk.watch.attempted(job, ok=False, pause=pause, asked=asked)
 
     def _held_back(self, job: Job, error: RateLimited) -> None:
         """Our own limiter had no room: soon again, and no failure."""
