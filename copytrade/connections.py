@@ -144,8 +144,10 @@ def set_writes(account: Account, enabled: bool) -> None:
 def remove(account: Account) -> None:
     """Delete the connection with its key and everything read through it. Raises BadConnection."""
     with transaction.atomic():
-        # Jobs before the account, as a reading that is being stored locks them: neither waits for the other's second.
+        # Jobs, traders, the account: as a reading or a summary that is being stored locks them, so that nobody waits in
+        # a circle. Deleting alone would take the traders in any order.
         list(account.jobs.select_for_update().order_by("pk"))
+        list(account.traders.select_for_update().order_by("pk"))
         Account.objects.select_for_update().get(pk=account.pk)
         if SettingsChange.objects.filter(
             trader__account=account, state__in=SettingsChange.OPEN_STATES

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
@@ -27,18 +26,6 @@ pytest.register_assert_rewrite(
     "tests.support.spot_pages",
     "tests.support.trader_page",
 )
-BEGAN = time.monotonic()
-# Seconds. On two quiet cores the whole suite takes about a third of them.
-SLOW_ONES_HAVE = 55 * 60.0
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """On a machine so slow that the suite would not end, what starts whole desks and browsers late is left out."""
-    slow = item.get_closest_marker("slow") or item.get_closest_marker("browser")
-    if slow and time.monotonic() - BEGAN > SLOW_ONES_HAVE:
-        pytest.skip(
-            f"this run took 55 minutes already on this machine: ./run test {item.location[0]} plays it"
-        )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -11,7 +11,7 @@ from decimal import Decimal
 import pytest
 from django.db import connection, transaction
 
-from copytrade import rollups, versions
+from copytrade import connections, rollups, versions
 from copytrade.exchange.records import CopiedTrader
 from copytrade.models import Account, SettingsVersion, TrackingOrder, Trader, User
 from copytrade.rollups import summaries
@@ -55,8 +55,11 @@ def _summaries(account: Account) -> None:
     rollups.summarise(account.traders.values_list("pk", flat=True))
 
 
+WRITERS = (_ledger, _change_of_zone, _balances, _settings_seen_again, _summaries, connections.remove)
+
+
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("write", [_ledger, _change_of_zone, _balances, _settings_seen_again, _summaries])
+@pytest.mark.parametrize("write", WRITERS)
 def test_traders_are_locked_in_the_order_of_their_keys(write: Callable[[Account], None]) -> None:
     owner = User.objects.create_user("owner")
     account = Account.objects.create(owner=owner, label="A", venue="sandbox")
@@ -82,6 +85,26 @@ def test_traders_are_locked_in_the_order_of_their_keys(write: Callable[[Account]
         thread.join(PATIENCE)
     assert not thread.is_alive() and not failed
     assert free == set(), "it waits for the last one, and holds those before it"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_removes_a_connection_waits_for_its_traders_before_it_holds_the_account() -> None:
+    """A summary that is being stored holds its traders, and looks at the account when it commits."""
+    owner = User.objects.create_user("owner")
+    account = Account.objects.create(owner=owner, label="A", venue="sandbox")
+    trader = Trader.objects.create(account=account, trader_id=1)
+    failed: list[BaseException] = []
+    thread = threading.Thread(target=_on_its_own_connection, args=(connections.remove, account, failed))
+    try:
+        with transaction.atomic():
+            Trader.objects.select_for_update(no_key=True).get(pk=trader.pk)
+            thread.start()
+            _wait_until_it_waits(thread, failed)
+            free = Account.objects.select_for_update(skip_locked=True).filter(pk=account.pk).exists()
+    finally:
+        thread.join(PATIENCE)
+    assert not thread.is_alive() and not failed and free
+    assert not Account.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
