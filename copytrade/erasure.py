@@ -162,7 +162,10 @@ def _remove(model: type[models.Model], path: str, person: User) -> int:
     mine = model._base_manager.filter(**{path: person}).order_by()
     with transaction.atomic():
         keys = list(mine.values_list("pk", flat=True)[:STEP])
-        return model._base_manager.filter(pk__in=keys).delete()[0] if keys else 0
+        going = model._base_manager.filter(pk__in=keys)
+        # Deleting alone takes them in any order, and a summary being stored holds its traders in that of their keys.
+        list(going.select_for_update().order_by("pk").values_list("pk"))
+        return going.delete()[0] if keys else 0
 
 
 def _sessions(person: User) -> Iterator[int]:

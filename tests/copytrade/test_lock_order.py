@@ -11,7 +11,7 @@ from decimal import Decimal
 import pytest
 from django.db import connection, transaction
 
-from copytrade import connections, rollups, versions
+from copytrade import connections, erasure, rollups, versions
 from copytrade.exchange.records import CopiedTrader
 from copytrade.models import Account, SettingsVersion, TrackingOrder, Trader, User
 from copytrade.rollups import summaries
@@ -55,7 +55,14 @@ def _summaries(account: Account) -> None:
     rollups.summarise(account.traders.values_list("pk", flat=True))
 
 
-WRITERS = (_ledger, _change_of_zone, _balances, _settings_seen_again, _summaries, connections.remove)
+def _removed_with_its_owner(account: Account) -> None:
+    erasure.begin(account.owner)
+    erasure.proceed(seconds=60)
+
+
+WRITERS = (
+    _ledger, _change_of_zone, _balances, _settings_seen_again, _summaries, connections.remove, _removed_with_its_owner,
+)  # fmt: skip
 
 
 @pytest.mark.django_db(transaction=True)
