@@ -19,6 +19,7 @@ from tests.support.signed_in import signed_in
 
 # Helpers that assert: one that fails shows the values, as an assertion in a test does.
 pytest.register_assert_rewrite(
+    "tests.faults.settings_scenarios",
     "tests.support.affiliate_pages",
     "tests.support.listed_exchange",
     "tests.support.rollup_truth",

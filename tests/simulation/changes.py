@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from copytrade.exchange.errors import ExchangeError, OutcomeUnknown
 
 from .desk import Desk, Steps
-from .world import MINUTE, SECOND
+from .truth import MINUTE, SECOND
 
 if TYPE_CHECKING:
     from .workers import Worker

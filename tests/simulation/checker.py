@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import changes
 from .readings import CLOSE_TIME, COLUMNS, CONTENT, NET_PROFIT, Stored
-from .world import DAY, HOUR, MINUTE, NEVER, SECOND, Order, Version, World, latest, moment, ms_of
+from .truth import DAY, HOUR, MINUTE, NEVER, SECOND, Order, Version, latest, moment, ms_of
+from .world import World
 
 if TYPE_CHECKING:
     from .desk import Desk

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from copytrade.exchange.windows import LocalPool
 
 from .store import Crash, Store
-from .world import DAY, HOUR, MINUTE, SECOND, World
+from .truth import DAY, HOUR, MINUTE, SECOND
+from .world import World
 
 if TYPE_CHECKING:
     from .checker import Watch

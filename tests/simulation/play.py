@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from . import changes
 from .checker import Watch
 from .desk import Desk
+from .truth import HOUR, MINUTE
 from .workers import HISTORY, NOBODY, OPEN, PLAN, TRADERS, Job, Worker
-from .world import HOUR, MINUTE, World
+from .world import World
 
 # After the last event: a daily sweep comes round in it, and one more reading of everything.
 QUIET = 32 * HOUR

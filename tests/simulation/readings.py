@@ -15,7 +15,8 @@ from copytrade.exchange.records import FollowerOrder
 from copytrade.steps import merge, passes, walk
 
 from .desk import Desk, Steps
-from .world import DAY, TOO_FAR, moment, ms_of
+from .truth import DAY, moment, ms_of
+from .world import TOO_FAR
 
 if TYPE_CHECKING:
     from .workers import Reading

@@ -17,7 +17,7 @@ from copytrade.scheduling import plan, rates
 
 from . import changes, readings
 from .desk import IDLE, SHARE, Desk, Process, Steps
-from .world import HOUR, MINUTE, SECOND, Account
+from .truth import HOUR, MINUTE, SECOND, Account
 
 OPEN, HISTORY, TRADERS, PLAN = "open", "history", "traders", "plan"
 NOBODY = -1  # the account of a chore of the whole desk
