@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,6 +13,7 @@ from copytrade import alerts, connections, retention
 from copytrade.alerts.kinds import KINDS
 from copytrade.models import Account, Alert, AlertRule, SettingsVersion, SyncJob, TrackingOrder, Trader, User
 from copytrade.sync import run
+from tests.support.at_once import at_once
 from tests.support.sandbox_process import Sandbox
 
 pytestmark = pytest.mark.django_db
@@ -205,20 +205,7 @@ def test_five_accounts_cost_as_many_queries_as_ten(alice: User) -> None:
 def test_five_that_look_at_once_leave_one_alert(alice: User) -> None:
     silent_since(desk(alice), 30)
     desk(alice, label="Other", state="refused", state_reason="No.")
-    gate = threading.Barrier(5)
-
-    def look() -> None:
-        gate.wait()
-        try:
-            alerts.watch()
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=look) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[alerts.watch] * 5)
     assert sorted(Alert.objects.values_list("kind", flat=True)) == ["data_stale", "key_refused"]
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
-from django.db import connection
 from django.utils import timezone
 
 from copytrade import alerts
@@ -18,6 +16,7 @@ from copytrade.alerts.hours import told_from
 from copytrade.alerts.kinds import KINDS
 from copytrade.models import Account, Alert, AlertRule, AuditEntry, QuietHours, Trader, User
 from tests.support.alert_desk import account_of, copy_of, later, said, trader_of
+from tests.support.at_once import at_once
 
 pytestmark = pytest.mark.django_db
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -323,20 +322,7 @@ def test_a_storm_of_what_lasts_is_over_when_the_last_of_it_is(alice: User) -> No
 def test_watchers_that_look_at_once_fold_a_storm_once(alice: User) -> None:
     trader = trader_of(account_of(alice))
     storm(trader, folds.MOST + 13)
-    gate, raised = threading.Barrier(4), []
-
-    def look() -> None:
-        gate.wait()
-        try:
-            raised.append(alerts.watch())
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=look) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    raised = at_once(*[alerts.watch] * 4)
     assert sorted(raised) == [0, 0, 0, 23]
     (head,) = alerts.inbox(alice)
     assert head.times == head.folded.count() == 23

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection
 from django.utils import timezone
 
 from copytrade import changes, connections, rules, symbols, versions
 from copytrade.models import Account, CopySymbols, SettingsChange, SettingsVersion, Trader, User
 from copytrade.sync import run
+from tests.support.at_once import at_once
 from tests.support.sandbox_process import Sandbox
 
 State = SettingsChange.State
@@ -102,18 +102,7 @@ def test_nothing_is_sent_twice_whoever_asks(trader: Trader, sandbox: Sandbox) ->
 @pytest.mark.django_db(transaction=True)
 def test_many_workers_at_once_send_one_body(trader: Trader, sandbox: Sandbox) -> None:
     change = confirmed(trader)
-    start = threading.Barrier(4)
-
-    def work() -> None:
-        start.wait()
-        changes.send(change.pk)
-        connection.close()
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[partial(changes.send, change.pk)] * 4)
     assert len(bodies(sandbox)) == 1
     change.refresh_from_db()
     assert change.state == State.APPLIED

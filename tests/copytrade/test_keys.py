@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from copytrade import keys
 from copytrade.models import DataKey, User
 from copytrade.vault import Tampered, UnknownKey
+from tests.support.at_once import at_once
 
 WHERE = ("credential", "secret", "account:1")
 
@@ -62,19 +63,12 @@ def test_without_its_data_key_a_secret_is_gone_and_says_so(alice: User) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_two_makers_at_once_make_one_key() -> None:
     user = User.objects.create_user("racer")
-    start = threading.Barrier(4)
 
     def make() -> None:
-        start.wait()
         keys.data_key(user.pk)
         keys.data_key(None)
-        connection.close()
 
-    threads = [threading.Thread(target=make) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[make] * 4)
     assert DataKey.objects.filter(user=user).count() == 1
     assert DataKey.objects.filter(user=None).count() == 1
 

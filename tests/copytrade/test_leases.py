@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -13,6 +13,7 @@ from copytrade.models import COPY_KINDS, Account, SyncJob, User
 from copytrade.sync import handing_back, leases
 from copytrade.sync.reading import Reading
 from dashboard.celery import app
+from tests.support.at_once import at_once
 
 
 @pytest.fixture
@@ -40,19 +41,12 @@ def test_of_many_workers_one_gets_the_job() -> None:
     owner = User.objects.create_user("owner")
     accounts = [Account.objects.create(owner=owner, label=name, venue="sandbox") for name in "ABCD"]
     jobs = [SyncJob.objects.create(account=account, kind="open") for account in accounts]
-    start, got = threading.Barrier(6), []
 
-    def work() -> None:
-        start.wait()
-        got.extend(job.pk for row in jobs if (job := leases.claim(row.pk)))
-        connection.close()
+    def work() -> list[int]:
+        return [job.pk for row in jobs if (job := leases.claim(row.pk))]
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(got) == sorted(row.pk for row in jobs)
+    got = at_once(*[work] * 6)
+    assert sorted(pk for taken in got for pk in taken) == sorted(row.pk for row in jobs)
 
 
 def test_a_holder_that_was_overtaken_writes_nothing(job: SyncJob) -> None:
@@ -127,19 +121,8 @@ def test_an_account_that_hangs_leaves_workers_to_the_others() -> None:
     hanging, other = (Account.objects.create(owner=owner, label=name, venue="sandbox") for name in "AB")
     jobs = [SyncJob.objects.create(account=hanging, kind=kind) for kind in COPY_KINDS]
     others = SyncJob.objects.create(account=other, kind="open")
-    start, held = threading.Barrier(len(jobs)), []
-
-    def work(job: SyncJob) -> None:
-        start.wait()
-        held.append(leases.claim(job.pk))
-        connection.close()
-
     leases.take_due()
-    threads = [threading.Thread(target=work, args=(job,)) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    held = at_once(*[partial(leases.claim, job.pk) for job in jobs])
     claimed = [job for job in held if job]
     assert len(claimed) == leases.AT_ONCE < app.conf.worker_concurrency
     assert leases.claim(others.pk) is not None
@@ -213,19 +196,13 @@ def test_of_many_workers_each_gets_another_job_and_no_account_more_than_its_shar
     for account in desk_of(owner, *"ABCDE"):
         for kind in SyncJob.Kind.values:
             due(account, kind, 1)
-    start, got = threading.Barrier(6), []
+    got: list[SyncJob] = []
 
     def work() -> None:
-        start.wait()
         while job := leases.claim_next():
             got.append(job)
-        connection.close()
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[work] * 6)
     assert len({job.pk for job in got}) == len(got), "nobody got what another had"
     kept = leases.held().values_list("account", flat=True)
     assert all(list(kept).count(account) == leases.AT_ONCE for account in set(kept)) and len(set(kept)) == 5

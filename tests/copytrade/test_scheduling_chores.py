@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
+from functools import partial
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from copytrade import tasks
 from copytrade.models import Chore, User
 from copytrade.scheduling import chores
 from copytrade.scheduling.chores import Work
+from tests.support.at_once import at_once
 
 
 class Done:
@@ -108,7 +109,7 @@ def test_a_chore_that_is_due_again_at_once_keeps_no_worker_for_ever(db) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_of_many_workers_one_does_it() -> None:
-    lock, start, done = threading.Lock(), threading.Barrier(5), []
+    lock, done = threading.Lock(), []
 
     def write() -> None:
         with lock:
@@ -116,16 +117,7 @@ def test_of_many_workers_one_does_it() -> None:
 
     works = {name: Work(write, every=600) for name in ("a", "b", "c")}
 
-    def worker() -> None:
-        start.wait()
-        chores.run_due(works)
-        connection.close()
-
-    threads = [threading.Thread(target=worker) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[partial(chores.run_due, works)] * 5)
     assert len(done) == len(works)
 
 

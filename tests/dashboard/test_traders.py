@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from decimal import Decimal
 
 import pytest
 from django.db import connection
@@ -13,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from copytrade.models import Trader, User
 from tests.dashboard.test_overview import FRAME, text
-from tests.support.ledger_rows import account_of, closed_copy, trader_of
+from tests.support.ledger_rows import account_of, closed_copy, trader_of, winner_and_loser
 
 pytestmark = pytest.mark.django_db
 
@@ -25,13 +24,7 @@ def client(alice: User, client_of: Callable[[User], Client]) -> Client:
 
 @pytest.fixture
 def trader(alice: User) -> Trader:
-    """Six closed copies in the last three months: +10, +10, -5, 0, +5, and one of -2 long ago."""
-    trader = trader_of(account_of(alice), trace_total_profit=Decimal(18))
-    for number, (net, days) in enumerate(
-        [("10", 40), ("10", 30), ("-5", 20), ("0", 10), ("5", 5), ("-2", 200)]
-    ):
-        closed_copy(trader, number, net, days, symbol="ETHUSDT" if number % 2 else "BTCUSDT")
-    return trader
+    return winner_and_loser(account_of(alice))
 
 
 def names(html: str) -> list[str]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
 
-from django.db import connection
 from django.utils import timezone
 
 from copytrade import changes, rules, versions
 from copytrade.models import SettingsChange
 from copytrade.sync import run
+from tests.support.at_once import at_once
 
 from .battery import LOOKS, Desk, Scenario, State
 from .sender import Sender
@@ -28,28 +27,6 @@ def scenario(sentence: str) -> Callable[[Scenario], Scenario]:
         return function
 
     return keep
-
-
-def at_once(*jobs: Callable[[], object]) -> None:
-    """Run the jobs in threads that start together."""
-    start, errors = threading.Barrier(len(jobs)), []
-
-    def work(job: Callable[[], object]) -> None:
-        try:
-            start.wait()
-            job()
-        except Exception as error:
-            errors.append(error)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=work, args=(job,)) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 # The answer is lost

@@ -100,6 +100,16 @@ def closed_copies(trader: Trader, *copies: tuple[int, str, float, str]) -> list[
     return made
 
 
+def winner_and_loser(account: Account) -> Trader:
+    """A trader with six closed copies in the last three months, +10, +10, -5, 0, +5, and one of -2 long ago."""
+    trader = trader_of(account, trace_total_profit=Decimal(18))
+    for number, (net, days) in enumerate(
+        [("10", 40), ("10", 30), ("-5", 20), ("0", 10), ("5", 5), ("-2", 200)]
+    ):
+        closed_copy(trader, number, net, days, symbol="ETHUSDT" if number % 2 else "BTCUSDT")
+    return trader
+
+
 def _closed(trader: Trader, number: int, net: str, days_ago: float, **more: Any) -> TrackingOrder:
     closed = timezone.now() - timedelta(days=days_ago)
     values: dict[str, Any] = {

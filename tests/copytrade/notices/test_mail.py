@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from smtplib import SMTPAuthenticationError, SMTPRecipientsRefused, SMTPServerDisconnected
@@ -11,13 +10,13 @@ import pytest
 from django.core import mail
 from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.base import BaseEmailBackend
-from django.db import connection
 from django.utils import timezone
 
 from copytrade import alerts, notices, tasks
 from copytrade.alerts.cures import CURES
 from copytrade.models import Account, Alert, Channel, Delivery, User
 from copytrade.notices import channels
+from tests.support.at_once import at_once
 
 pytestmark = pytest.mark.django_db
 Tell = Callable[..., Alert]
@@ -203,18 +202,5 @@ def test_the_chore_wakes_workers_who_tell(tell_alice: Tell, settings: object) ->
 @pytest.mark.django_db(transaction=True)
 def test_five_postmen_at_once_bring_one_letter(tell_alice: Tell) -> None:
     tell_alice(kind="key_refused")
-    gate, sent = threading.Barrier(5), []
-
-    def carry() -> None:
-        gate.wait()
-        try:
-            sent.append(deliver())
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=carry) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    sent = at_once(*[deliver] * 5)
     assert sorted(sent) == [0, 0, 0, 0, 1] and len(mail.outbox) == 1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -15,6 +15,7 @@ from copytrade import alerts, notices, retention
 from copytrade.models import Account, Alert, Channel, Delivery, User
 from copytrade.notices import channels, sending
 from copytrade.notices.telling import NotTold
+from tests.support.at_once import at_once
 
 from .conftest import Post
 
@@ -303,20 +304,7 @@ def test_five_workers_at_once_tell_each_alert_once(
 ) -> None:
     for n in range(10):
         tell_alice(n)
-    gate, arrived = threading.Barrier(5), []
-
-    def carry() -> None:
-        gate.wait()
-        try:
-            arrived.append(round_(post))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=carry) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[partial(round_, post)] * 5)
     notices.work(teller=post)
     assert sorted(post.words) == sorted(f"Alert {n}." for n in range(10))
     assert set(Delivery.objects.values_list("attempts", flat=True)) == {1}

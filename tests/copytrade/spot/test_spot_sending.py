@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from decimal import Decimal
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from copytrade import connections
 from copytrade.models import Account, AuditEntry, SpotOrder, SpotTicket
 from copytrade.spot import sending, tickets
+from tests.support.at_once import at_once
 from tests.support.sandbox_process import Sandbox
 from tests.support.spot_orders import (
     SYMBOL,
@@ -74,20 +73,13 @@ def test_nothing_is_sent_twice_whoever_asks(trading: Account, sandbox: Sandbox) 
 @pytest.mark.parametrize("way", ["single", "batch"])
 def test_many_workers_at_once_send_one_body(account: Account, sandbox: Sandbox, way: str) -> None:
     ticket = confirmed(allow(account), *([limit()] if way == "single" else [limit(), market()]), way=way)
-    start = threading.Barrier(4)
 
     def work() -> None:
-        start.wait()
         taken = sending.load(ticket.pk)
         assert taken
         sending._send_waiting(taken)  # past the claim: the step into SENDING alone must hold
-        connection.close()
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[work] * 4)
     assert len(bodies(sandbox)) + len(bodies(sandbox, "place_orders")) == 1
     assert states(ticket) == [State.ACCEPTED] * (1 if way == "single" else 2)
 

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
 from copytrade.changes import body_mark, proceed
 from copytrade.models import Account, SettingsChange, SettingsVersion, Trader, User
 from tests.dashboard.copy_settings.steps import form_of, former_id, held, review, url, writes
+from tests.support.at_once import at_once
 from tests.support.sandbox_process import Sandbox
 
 State = SettingsChange.State
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def all_at_once(*presses: Callable[[], int]) -> list[int]:
-    """Press all of them at the same moment; the statuses that came."""
-    start, statuses = threading.Barrier(len(presses)), []
-
-    def press(one: Callable[[], int]) -> None:
-        start.wait()
-        statuses.append(one())
-        connection.close()
-
-    threads = [threading.Thread(target=press, args=(one,)) for one in presses]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sorted(statuses)
 
 
 def pressing(client_of: Callable[[User], Client], change: SettingsChange) -> Callable[[], int]:
@@ -60,7 +42,7 @@ def test_a_change_pressed_five_times_at_once_is_one_body(
     client: Client, trader: Trader, sandbox: Sandbox, client_of: Callable[[User], Client]
 ) -> None:
     change = drafted(client, trader, "321")
-    assert all_at_once(*[pressing(client_of, change) for _ in range(5)]) == [302] * 5
+    assert at_once(*[pressing(client_of, change) for _ in range(5)]) == [302] * 5
     assert writes(sandbox) == 1
     change.refresh_from_db()
     assert change.state == State.APPLIED
@@ -70,7 +52,7 @@ def test_two_tabs_with_different_changes_send_one_of_them(
     client: Client, trader: Trader, sandbox: Sandbox, client_of: Callable[[User], Client]
 ) -> None:
     changes = [drafted(client, trader, value) for value in ("321", "322", "323")]
-    all_at_once(*[pressing(client_of, change) for change in changes])
+    at_once(*[pressing(client_of, change) for change in changes])
     assert writes(sandbox) == 1
     (applied,) = SettingsChange.objects.filter(state=State.APPLIED)
     assert held(sandbox, trader).configs[0].trace_value == Decimal(

@@ -11,20 +11,9 @@ import pytest
 from django.db import connection
 
 from copytrade import reports, rollups
-from copytrade.models import Account, PeriodSummary, Trader, User
+from copytrade.models import PeriodSummary, Trader, User
 from copytrade.rollups import locks, summaries
 from tests.support.rollup_truth import NOW, assert_summaries_equal_the_reference, put, rows, told
-from tests.support.told_orders import UID
-
-
-@pytest.fixture
-def account(alice: User) -> Account:
-    return Account.objects.create(owner=alice, label="A", venue="sandbox")
-
-
-@pytest.fixture
-def trader(account: Account) -> Trader:
-    return Trader.objects.create(account=account, trader_id=UID, name="Northwind", copied=True)
 
 
 def test_a_new_capital_base_shows_at_once(trader: Trader) -> None:

@@ -24,17 +24,6 @@ from tests.support.rollup_truth import (
     put,
     told,
 )
-from tests.support.told_orders import UID
-
-
-@pytest.fixture
-def account(alice: User) -> Account:
-    return Account.objects.create(owner=alice, label="A", venue="sandbox")
-
-
-@pytest.fixture
-def trader(account: Account) -> Trader:
-    return Trader.objects.create(account=account, trader_id=UID, name="Northwind", copied=True)
 
 
 def test_a_change_of_zone_moves_the_days_with_it(alice: User, trader: Trader, client_of: Any) -> None:

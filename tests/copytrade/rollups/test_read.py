@@ -13,17 +13,6 @@ from copytrade import rollups
 from copytrade.models import Account, Trader, User
 from copytrade.rollups import read
 from tests.support.rollup_truth import NOW, put, told
-from tests.support.told_orders import UID
-
-
-@pytest.fixture
-def account(alice: User) -> Account:
-    return Account.objects.create(owner=alice, label="A", venue="sandbox")
-
-
-@pytest.fixture
-def trader(account: Account) -> Trader:
-    return Trader.objects.create(account=account, trader_id=UID, name="Northwind", copied=True)
 
 
 def test_pages_read_sums_in_one_query_each(trader: Trader, charlie: User) -> None:

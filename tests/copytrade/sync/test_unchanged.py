@@ -11,25 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from copytrade import ledger, versions
-from copytrade.models import Account, SettingsVersion, SyncJob, SyncRun, Trader, TraderDay, User
-from copytrade.sync import leases, run
+from copytrade.models import Account, SettingsVersion, SyncJob, SyncRun, Trader, TraderDay
+from copytrade.sync import leases
 from copytrade.sync import settings as settings_reader
 from copytrade.sync.reading import Reading
 from tests.support.listed_exchange import READ, Exchange, job, read
 from tests.support.told_orders import order
-
-
-@pytest.fixture
-def exchange() -> Exchange:
-    return Exchange()
-
-
-@pytest.fixture
-def account(alice: User) -> Account:
-    account = Account.objects.create(owner=alice, label="A", venue="sandbox")
-    run.ensure_jobs(account)
-    return account
-
 
 # --- readings that find nothing new -------------------------------------------------------------------------
 

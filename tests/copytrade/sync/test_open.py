@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from copytrade.exchange.decoding import BadRecord as Unread
-from copytrade.models import Account, DataIssue, TrackingOrder, User
-from copytrade.sync import run
+from copytrade.models import Account, DataIssue, TrackingOrder
 from tests.support.listed_exchange import DAY, NOW, Exchange, issues, job, read
 from tests.support.told_orders import order
-
-
-@pytest.fixture
-def exchange() -> Exchange:
-    return Exchange()
-
-
-@pytest.fixture
-def account(alice: User) -> Account:
-    account = Account.objects.create(owner=alice, label="A", venue="sandbox")
-    run.ensure_jobs(account)
-    return account
-
 
 # --- the open list ------------------------------------------------------------------------------------------
 

@@ -35,16 +35,6 @@ from tests.support.told_orders import UID, closed, order
 ZONES = ["UTC", "Asia/Kolkata", "Europe/Berlin", "America/New_York", "Pacific/Chatham", "Africa/Casablanca"]
 
 
-@pytest.fixture
-def account(alice: User) -> Account:
-    return Account.objects.create(owner=alice, label="A", venue="sandbox")
-
-
-@pytest.fixture
-def trader(account: Account) -> Trader:
-    return Trader.objects.create(account=account, trader_id=UID, name="Northwind", copied=True)
-
-
 def assert_pages_equal_the_reference(account: Account, now: datetime = NOW) -> None:
     zone = reports.zone_of(account.owner)
     today = now.astimezone(zone).date()

@@ -10,23 +10,11 @@ from django.test.utils import CaptureQueriesContext
 
 from copytrade.exchange.errors import Unreachable
 from copytrade.exchange.records import FollowerOrder
-from copytrade.models import Account, BadRecord, CoverageGap, DataIssue, SyncJob, SyncRun, TrackingOrder, User
-from copytrade.sync import history, leases, run
+from copytrade.models import Account, BadRecord, CoverageGap, DataIssue, SyncJob, SyncRun, TrackingOrder
+from copytrade.sync import history, leases
 from copytrade.sync.reading import Reading
 from tests.support.listed_exchange import DAY, NOW, Exchange, issues, job, read
 from tests.support.told_orders import UID, closed, order
-
-
-@pytest.fixture
-def exchange() -> Exchange:
-    return Exchange()
-
-
-@pytest.fixture
-def account(alice: User) -> Account:
-    account = Account.objects.create(owner=alice, label="A", venue="sandbox")
-    run.ensure_jobs(account)
-    return account
 
 
 def finished(number: int, days_ago: float, opened_days_ago: float | None = None) -> FollowerOrder:
@@ -40,6 +28,16 @@ def backdate(**fields: datetime) -> None:
     TrackingOrder.objects.update(first_seen_at=NOW - 300 * DAY)
     if fields:
         TrackingOrder.objects.filter(missing_since__isnull=False).update(**fields)
+
+
+def one_that_left(account: Account, exchange: Exchange, opened_days_ago: int) -> None:
+    """An order was in the open list, long enough to be known, and is there no more."""
+    exchange.open = [order(1, open_time=NOW - opened_days_ago * DAY)]
+    read(account, exchange, "open")
+    read(account, exchange, "history")
+    exchange.open = []
+    backdate()
+    read(account, exchange, "open")
 
 
 # --- the history --------------------------------------------------------------------------------------------
@@ -82,12 +80,7 @@ def test_rows_and_cursor_stand_or_fall_together(account: Account, exchange: Exch
 
 
 def test_a_late_close_is_found_after_days(account: Account, exchange: Exchange) -> None:
-    exchange.open = [order(1, open_time=NOW - 40 * DAY)]
-    read(account, exchange, "open")
-    read(account, exchange, "history")
-    exchange.open = []
-    backdate()
-    read(account, exchange, "open")
+    one_that_left(account, exchange, opened_days_ago=40)
     read(account, exchange, "history")
     assert TrackingOrder.objects.get().missing_since and not TrackingOrder.objects.get().closed
     backdate(missing_since=NOW - 3 * DAY)
@@ -109,12 +102,7 @@ def test_an_order_that_is_nowhere_in_all_that_can_be_read_is_lost_and_never_clos
     account: Account, exchange: Exchange
 ) -> None:
     exchange.reach = 50 * DAY
-    exchange.open = [order(1, open_time=NOW - 200 * DAY)]
-    read(account, exchange, "open")
-    read(account, exchange, "history")
-    exchange.open = []
-    backdate()
-    read(account, exchange, "open")
+    one_that_left(account, exchange, opened_days_ago=200)
     read(account, exchange, "history")
     assert TrackingOrder.objects.get().lost_since is None, "it has only just gone"
     backdate(missing_since=NOW - timedelta(hours=2))
@@ -130,12 +118,7 @@ def test_an_order_that_is_nowhere_in_all_that_can_be_read_is_lost_and_never_clos
 
 
 def test_an_order_whose_record_could_not_be_read_is_not_lost(account: Account, exchange: Exchange) -> None:
-    exchange.open = [order(1, open_time=NOW - 20 * DAY)]
-    read(account, exchange, "open")
-    read(account, exchange, "history")
-    exchange.open = []
-    backdate()
-    read(account, exchange, "open")
+    one_that_left(account, exchange, opened_days_ago=20)
     backdate(missing_since=NOW - timedelta(hours=2))
     BadRecord.objects.create(
         account=account,
