@@ -97,9 +97,9 @@ def summed(runs: list[Run], seeds: int, seconds: float) -> str:
     wrong = sum(run["against_truth"] for run in runs)
     bodies, most = sum(run["bodies"] for run in runs), max(run["most"] for run in runs)
     return (
-        f"{len(runs)} runs with {seeds} seed{'s' if seeds > 1 else ''} in {seconds:.0f} s: {bodies} bodies "
+        f"{len(runs)} runs with {seeds} seed{'s' if seeds > 1 else ''}: {bodies} bodies "
         f"arrived, at most {most:g} per confirmed change. {unknown} outcomes were UNKNOWN for a while; "
-        f"{wrong} ended against the exchange's truth."
+        f"{wrong} ended against the exchange's truth. With the readings below all of it took {seconds:.0f} s."
     )
 
 
