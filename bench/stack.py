@@ -19,9 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Worker:
-    """One `celery worker` with its processes, as the desk starts it. Ended by its own process group."""
+    """One `celery worker` as the desk starts it, with so many processes or as many as it has by itself (None). Ended by
+    its own process group."""
 
-    def __init__(self, folder: Path, url: str, processes: int, **more: str) -> None:
+    def __init__(self, folder: Path, url: str, processes: int | None, **more: str) -> None:
         self.log = folder / "worker.log"
         self.ready = folder / "worker.ready"
         self.ready.unlink(missing_ok=True)
@@ -32,7 +33,7 @@ class Worker:
             "COPYDESK_ENV": "local",
             "COPYDESK_DATA": str(folder),
             "READY_FILE": str(self.ready),
-            "WORKER_PROCESSES": str(processes),
+            "WORKER_PROCESSES": str(processes or ""),
             "LOG_LEVEL": "WARNING",
             **more,
         }

@@ -12,6 +12,8 @@ from kombu import Queue
 
 from .ticking import TICK_EVERY, TICK_LIVES
 
+LEAST_PROCESSES = 4
+
 
 def broker_address(redis_url: str) -> str:
     """kombu's word for a unix socket is redis+socket://, with the database in `virtual_host`."""
@@ -37,6 +39,13 @@ def own_egress() -> list[str]:
     return wanted or sorted(settings.EGRESS)
 
 
+def own_processes() -> int:
+    """How many processes this worker has: WORKER_PROCESSES; without it one for each address, and four at least.
+
+    A reading of several calls waits for its address between them, and must not keep the other addresses waiting."""
+    return int(os.environ.get("WORKER_PROCESSES") or max(LEAST_PROCESSES, len(own_egress())))
+
+
 broker_url = broker_address(settings.REDIS_URL)
 broker_connection_retry_on_startup = True
 broker_connection_max_retries = None  # a broker that is away for hours is waited for
@@ -59,7 +68,7 @@ task_ignore_result = True
 task_acks_late = True
 task_reject_on_worker_lost = True
 worker_prefetch_multiplier = 1
-worker_concurrency = int(os.environ.get("WORKER_PROCESSES", "4"))
+worker_concurrency = own_processes()
 worker_max_tasks_per_child = 2000
 worker_send_task_events = False
 worker_enable_remote_control = False

@@ -95,6 +95,23 @@ def test_a_worker_may_be_kept_to_some_addresses(monkeypatch: pytest.MonkeyPatch,
         celeryconfig.own_egress()
 
 
+def test_a_worker_has_a_process_for_each_address_unless_it_is_told(
+    monkeypatch: pytest.MonkeyPatch, settings
+) -> None:
+    monkeypatch.delenv("WORKER_PROCESSES", raising=False)
+    monkeypatch.delenv("WORKER_EGRESS", raising=False)
+    settings.EGRESS = {"direct": {}}
+    assert celeryconfig.own_processes() == 4
+    settings.EGRESS = {f"a{number}": {} for number in range(8)}
+    assert celeryconfig.own_processes() == 8
+    monkeypatch.setenv("WORKER_EGRESS", "a1,a2")
+    assert celeryconfig.own_processes() == 4
+    monkeypatch.setenv("WORKER_PROCESSES", "")  # as docker-compose.yml hands on what is not set
+    assert celeryconfig.own_processes() == 4
+    monkeypatch.setenv("WORKER_PROCESSES", "6")
+    assert celeryconfig.own_processes() == 6
+
+
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_without_any_beat_reads_everything(
