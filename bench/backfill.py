@@ -31,7 +31,7 @@ from copytrade.sync.history import PAGES_TOGETHER
 from . import canned, desk
 from .ratios import Ratio
 
-ROUNDS = 7
+ROUNDS = 21
 COLUMNS = (
     "account_id", "trader_id", "tracking_no", "generation", "trader_name", "symbol", "position_side", "status",
     "open_order_id", "close_order_id", "open_leverage", "open_price_avg", "open_time", "open_size", "open_fill_size",
@@ -105,6 +105,7 @@ def _computed(pid: int) -> float:
 
 def pages() -> list[Ratio]:
     """Both ratios, from the medians of rounds in turn."""
+    gc.freeze()  # as dashboard/celery.py does in each of a worker's processes
     owner, ours, bare, merged, copied = somebody(), [], [], [], []
     with canned_exchange() as url:
         session = requests.Session()

@@ -43,6 +43,7 @@ SELECT o.id, o.missing_since, o.tracking_no, t.trader_id, o.symbol, o.position_s
 FROM copytrade_trackingorder o JOIN copytrade_trader t ON t.id = o.trader_id
 WHERE o.account_id = %s AND NOT o.closed AND o.first_seen_at < %s
 """
+_TIMES = slice(AT[TIMES[0]], AT[TIMES[-1]] + 1)
 _HEAD = 9  # columns of _SELECT before COLUMNS
 _COPY = f"COPY copytrade_trackingorder ({', '.join(_WRITTEN)}) FROM STDIN"
 _CHANGED = {
@@ -118,13 +119,17 @@ def insert(account: Account, rows: list[Row], traders: dict[int, int], seen_at: 
     """New rows by COPY, the quickest way there is."""
     if not rows:
         return
+    # Times as text: psycopg takes ten times as long for one as for a text, half of all that a row costs here.
+    first_seen = seen_at.isoformat()
     with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
         for row in rows:
             identity, closed, _, _ = row.held
+            told = columns(row)
+            times = [one if one is None else one.isoformat() for one in told[_TIMES]]
             copy.write_row(
                 (
-                    account.pk, traders[identity.trader], identity.number, row.generation, closed, seen_at,
-                    _to_json(row.beneath), *columns(row),
+                    account.pk, traders[identity.trader], identity.number, row.generation, closed, first_seen,
+                    _to_json(row.beneath), *told[: _TIMES.start], *times, *told[_TIMES.stop :],
                 )
             )  # fmt: skip
 

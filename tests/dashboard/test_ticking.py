@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from django.utils import timezone
 
 from copytrade.models import OWN_KINDS, Account, Chore, SyncJob
 from dashboard import celery_app, celeryconfig, ticking
+from dashboard.celery import keep_what_is_loaded
 from dashboard.ticking import Ticker
 from tests.copytrade.conftest import account  # noqa: F401 (a fixture)
 from tests.copytrade.ledger_truth import assert_ledger_is
@@ -110,6 +112,14 @@ def test_a_worker_has_a_process_for_each_address_unless_it_is_told(
     assert celeryconfig.own_processes() == 4
     monkeypatch.setenv("WORKER_PROCESSES", "6")
     assert celeryconfig.own_processes() == 6
+
+
+def test_a_workers_process_looks_no_more_through_what_was_loaded() -> None:
+    try:
+        keep_what_is_loaded()
+        assert gc.get_freeze_count() > 100_000
+    finally:
+        gc.unfreeze()
 
 
 @pytest.mark.slow
