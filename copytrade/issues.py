@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from .models import Account, DataIssue, User
@@ -52,6 +52,6 @@ def dismiss(issue: DataIssue, note: str, at: datetime | None = None) -> bool:
     return rows.update(state=DISMISSED, note=note.strip()[:500], closed_at=at or timezone.now()) == 1
 
 
-def waiting(user: User) -> int:
-    """How many of a person's issues are open."""
-    return DataIssue.objects.filter(account__owner=user, state=OPEN).count()
+def open_of(user: User) -> QuerySet[DataIssue]:
+    """A person's issues that are open."""
+    return DataIssue.objects.filter(account__owner=user, state=OPEN)

@@ -114,7 +114,7 @@ def channel_write(request: HttpRequest, pk: int) -> Channel:
 
 
 def account_read(request: HttpRequest, pk: int) -> Account:
-    return get_object_or_404(accounts(request), pk=pk)
+    return get_object_or_404(accounts(request).select_related("owner"), pk=pk)
 
 
 def account_write(request: HttpRequest, pk: int) -> Account:

@@ -7,11 +7,13 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Func, QuerySet, Subquery
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from copytrade import alerts, issues
+from copytrade.models import User
 
 from . import shortcuts, stepup
 from .admission import nobody_yet
@@ -114,19 +116,27 @@ def looks(request: HttpRequest) -> dict[str, str]:
     }
 
 
-def _alerts_waiting(request: HttpRequest) -> int:
+def _waiting(request: HttpRequest) -> dict[str, int]:
+    """How many alerts and issues wait for the person: every page says it, so both in one query."""
     user = getattr(request, "user", None)
-    return alerts.waiting(user) if user is not None and user.is_authenticated else 0
+    if not isinstance(user, User):
+        return {"alerts_waiting": 0, "issues_open": 0}
+    mine = User.objects.filter(pk=user.pk)
+    counted = mine.annotate(
+        alerts_waiting=_number(alerts.unread(user)), issues_open=_number(issues.open_of(user))
+    )
+    return counted.values("alerts_waiting", "issues_open").get()
 
 
-def _issues_open(request: HttpRequest) -> int:
-    user = getattr(request, "user", None)
-    return issues.waiting(user) if user is not None and user.is_authenticated else 0
+def _number(rows: QuerySet[Any]) -> Subquery:
+    """How many these are, as a column; a function and no aggregate, which would group them."""
+    return Subquery(rows.order_by().annotate(number=Func("pk", function="COUNT")).values("number"))
 
 
 def desk(request: HttpRequest) -> dict[str, Any]:
     match = request.resolver_match
     name = (match.url_name or "") if match else ""
+    waiting = cache(lambda: _waiting(request))
     return {
         # A view that knows better than its address says so on the request.
         "nav": SimpleLazyObject(
@@ -136,8 +146,8 @@ def desk(request: HttpRequest) -> dict[str, Any]:
         "single_keys": shortcuts.SINGLE,
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),
-        "alerts_waiting": cache(lambda: _alerts_waiting(request)),
-        "issues_open": cache(lambda: _issues_open(request)),
+        "alerts_waiting": lambda: waiting()["alerts_waiting"],
+        "issues_open": lambda: waiting()["issues_open"],
         # On a page that asks for the proof before sending: the way back, and what it is for.
         "proof_for": cache(lambda: stepup.asking_for(request)),
         "first_account": SimpleLazyObject(nobody_yet),

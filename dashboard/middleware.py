@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from datetime import UTC
 from typing import Any
 
+from allauth.account.adapter import get_adapter
 from allauth.usersessions.middleware import UserSessionsMiddleware
 from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -22,6 +25,7 @@ from .errors import demo_page, exchange_page
 
 Answer = Callable[[HttpRequest], HttpResponse]
 
+SEEN_EVERY = 60  # seconds
 # What the demo's visitors share they must not change: the sign-in, its second factor and each other's sessions.
 DEMO_CLOSED = ("account_", "mfa_", "usersessions_", "invitation", "channel_", "digest_plan")
 DEMO_OPEN = ("account_logout", "account_login")
@@ -56,12 +60,23 @@ class SignInMiddleware(LoginRequiredMiddleware):
 
 
 class SessionsMiddleware(UserSessionsMiddleware):
-    """Notes when a browser was last seen, at its own pages only: a page left open refreshes its parts for hours."""
+    """Notes when a browser was last seen: by its own pages only (one that is left open refreshes its parts for hours)
+    and once a minute per process, as it takes five statements. Another address or another browser is noted at once."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.headers.get("HX-Request") == "true":
+        if request.headers.get("HX-Request") == "true" or _seen_lately(request):
             return self.get_response(request)
         return super().__call__(request)
+
+
+def _seen_lately(request: HttpRequest) -> bool:
+    told = (
+        request.session.session_key,
+        get_adapter().get_client_ip(request),
+        request.headers.get("User-Agent", ""),
+    )
+    name = hashlib.sha256(repr(told).encode()).hexdigest()
+    return not caches["process"].add(f"seen:{name}", 1, SEEN_EVERY)
 
 
 class VisitMiddleware:

@@ -7,7 +7,7 @@ alert reaches a person is not here: whoever tells, tells rows whose `loud_at` ha
 """
 
 from .cures import CURES, cure
-from .inbox import inbox, mark_read, waiting
+from .inbox import inbox, mark_read, unread, waiting
 from .watching import tell, watch
 
-__all__ = ["CURES", "cure", "inbox", "mark_read", "tell", "waiting", "watch"]
+__all__ = ["CURES", "cure", "inbox", "mark_read", "tell", "unread", "waiting", "watch"]

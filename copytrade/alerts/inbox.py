@@ -29,11 +29,14 @@ def inbox(
     return rows.filter(resolved_at__isnull=False) if show == "healed" else rows
 
 
+def unread(user: User) -> QuerySet[Alert]:
+    """Those neither read nor healed; without silent ones, and those folded into another."""
+    return Alert.objects.filter(owner=user, read_at=None, resolved_at=None, silent=False, folded_into=None)
+
+
 def waiting(user: User) -> int:
-    """How many are neither read nor healed; silent ones, and those folded into another, are not counted."""
-    return Alert.objects.filter(
-        owner=user, read_at=None, resolved_at=None, silent=False, folded_into=None
-    ).count()
+    """How many are unread."""
+    return unread(user).count()
 
 
 def mark_read(alerts: QuerySet[Alert]) -> int:

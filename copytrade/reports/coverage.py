@@ -69,15 +69,18 @@ class Coverage:
         }[self.state]
 
 
-def coverage(account: Account) -> Coverage:
-    return coverages([account])[account.pk]
+def coverage(account: Account, jobs: Iterable[SyncJob] | None = None) -> Coverage:
+    """Of one account; `jobs`: its readings where they were read already."""
+    return coverages([account], jobs)[account.pk]
 
 
-def coverages(accounts: Iterable[Account]) -> dict[int, Coverage]:
-    """Account key -> its coverage; three queries, however many accounts."""
+def coverages(accounts: Iterable[Account], told: Iterable[SyncJob] | None = None) -> dict[int, Coverage]:
+    """Account key -> its coverage; three queries, however many accounts, and one less with their jobs `told`."""
     rows = {account.pk: account for account in accounts}
     jobs, gaps = defaultdict(dict), defaultdict(list)
-    for job in SyncJob.objects.filter(account__in=rows).order_by("account_id", "pk"):
+    if told is None:
+        told = SyncJob.objects.filter(account__in=rows).order_by("account_id", "pk")
+    for job in told:
         jobs[job.account_id][job.kind] = job
     for gap in CoverageGap.objects.filter(account__in=rows):
         gaps[gap.account_id].append(gap)

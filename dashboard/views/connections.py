@@ -71,15 +71,15 @@ def add(request: HttpRequest) -> HttpResponse:
 def connection(request: HttpRequest, pk: int) -> HttpResponse:
     account = access.account_read(request, pk)
     watching.watch_account(account)
-    readings = reports.freshness(account).readings.values()
+    readings = list(account.jobs.select_related("account").order_by("pk"))
     context = {
         "account": account,
         "venue": _venue(account),
         "permissions": describe(account.permissions),
         "egress": egress.shown(egress.of(account.pk)),
-        "coverage": coverage(account),
+        "coverage": coverage(account, readings),
         "spot_gates": gates.closed(account),
-        "stale": {reading.kind for reading in readings if reading.stale},
+        "stale": {one.kind for one in reports.freshness_of(readings).readings.values() if one.stale},
     }
     return htmx.render(request, "connections/connection.html", context, partial="state")
 

@@ -14,6 +14,7 @@ from dashboard.filters import RESULTS, SIDES, history_filters
 def history(request: HttpRequest) -> HttpResponse:
     user = access.person(request)
     filters = history_filters(request.GET, reports.zone_of(user))
+    jobs = list(access.jobs(request).order_by("account_id", "pk"))
     after, before = request.GET.get("after", ""), request.GET.get("before", "")
     try:
         page = reports.history_page(user, filters, after=after, before=before)
@@ -24,12 +25,13 @@ def history(request: HttpRequest) -> HttpResponse:
         "page": page,
         "undated": reports.undated(user, filters) if page.totals.undated else [],
         "lost": page.totals.lost,
-        "freshness": reports.freshness(user, ["history"]),
+        "freshness": reports.freshness_of(jobs, ["history"]),
         "filtered": filters != reports.Filters(),
         "sides": SIDES,
         "results": RESULTS,
     }
     if not htmx.wants_part(request):
         context["choices"] = reports.choices(user)
-        context["accounts"] = list(access.accounts(request))
+        # Every connection has its readings from the beginning, so these name them all.
+        context["accounts"] = list({job.account_id: job.account for job in jobs}.values())
     return htmx.render(request, "history/history.html", context, partial="ledger")

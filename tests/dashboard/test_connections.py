@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from copytrade import connections as jobs
 from copytrade.models import Account, BadRecord, Credential, SettingsChange, Trader, User
 from dashboard.permissions import describe
+from tests.dashboard.test_overview import FRAME
 from tests.support.sandbox_process import Sandbox
 
 pytestmark = pytest.mark.django_db
@@ -136,9 +139,6 @@ def test_the_list_shows_state_permissions_and_last_answer(client: Client, accoun
 def test_the_list_asks_the_same_number_of_questions_for_two_and_for_twelve(
     client: Client, account: Account, alice: User, django_assert_num_queries: Callable[..., object]
 ) -> None:
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
     client.get(reverse("connections"))
     with CaptureQueriesContext(connection) as few:
         client.get(reverse("connections"))
@@ -147,6 +147,16 @@ def test_the_list_asks_the_same_number_of_questions_for_two_and_for_twelve(
     with CaptureQueriesContext(connection) as many:
         client.get(reverse("connections"))
     assert len(few) == len(many)
+
+
+def test_a_connections_page_asks_six_questions_beside_session_and_user(
+    client: Client, account: Account
+) -> None:
+    address = reverse("connection", args=[account.pk])
+    client.get(address)
+    with CaptureQueriesContext(connection) as asked:
+        client.get(address)
+    assert len(asked) <= FRAME + 5
 
 
 def test_an_empty_list_says_what_to_do_next(client: Client) -> None:

@@ -160,7 +160,7 @@ def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, trader: Trade
         with CaptureQueriesContext(connection) as captured:
             get(client)
         counts.append(len(captured))
-    assert counts[0] == counts[1] <= FRAME + 7
+    assert counts[0] == counts[1] <= FRAME + 5
     assert TrackingOrder.objects.count() == 20
 
 

@@ -23,9 +23,9 @@ from tests.support.ledger_rows import account_of, closed_copy, open_copy, trader
 from tests.support.page_text import text
 
 pytestmark = pytest.mark.django_db
-# Queries of every page: the session, its user, the list of sessions that is kept up to date, the alerts that wait,
-# the data issues that are open.
-FRAME = 9
+# Queries of every page: the session, its user, and how many alerts and data issues wait. The list of sessions is kept
+# up to date once a minute.
+FRAME = 3
 
 
 @pytest.fixture

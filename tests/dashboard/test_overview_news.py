@@ -213,4 +213,4 @@ def test_it_costs_six_queries_beside_the_frame_however_much_there_is(client: Cli
         closed_copies(trader_of(trader.account, number, f"T{number}"), (number, "1", 1, "BTCUSDT"))
     for number in range(100, 130):
         open_copy(trader, number)
-    assert queries() == few <= FRAME + 6
+    assert queries() == few <= FRAME + 5

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
-from django.core.cache import cache
+from allauth.usersessions.models import UserSession
+from django.core.cache import cache, caches
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from copytrade.models import DataKey, Invitation, User
 from copytrade.vault import VaultError
@@ -135,6 +138,21 @@ def test_other_sessions_can_be_ended(olivia: User) -> None:
     one.post(reverse("usersessions_list"))
     assert one.get(reverse("security")).status_code == 200
     assert two.get(reverse("security")).status_code == 302
+
+
+def test_a_browser_is_noted_once_a_minute_and_another_address_at_once(olivia: User) -> None:
+    client = signed_in()
+    client.get(reverse("security"))
+    long_ago = timezone.now() - timedelta(days=1)
+    UserSession.objects.update(last_seen_at=long_ago)
+    client.get(reverse("security"))
+    assert UserSession.objects.get().last_seen_at == long_ago
+    client.get(reverse("security"), headers={"User-Agent": "Another"})
+    assert UserSession.objects.get().user_agent == "Another"
+    UserSession.objects.update(last_seen_at=long_ago)
+    caches["process"].clear()  # as a minute later
+    client.get(reverse("security"))
+    assert UserSession.objects.get().last_seen_at > long_ago
 
 
 def test_the_operator_makes_a_link_that_is_shown_once(olivia: User) -> None:
