@@ -245,7 +245,7 @@ def test_margin_is_told_once_a_day_at_most_and_over_when_it_is_less(trader: Trad
     for used, over in (("10", True), ("90", False)):
         trader.orders.filter(pk=copy.pk).update(open_margin_amount=Decimal(used))
         alerts.watch(noon + timedelta(minutes=1))
-        assert (one().resolved_at is not None) is over
+        assert (one(kind="margin").resolved_at is not None) is over
     alerts.watch(noon + timedelta(days=1))
     assert Alert.objects.filter(kind="margin").count() == 1, "it has lasted since"
 

@@ -130,9 +130,12 @@ def test_days_go_by_and_nothing_is_missed_whichever_time_the_history_filters_on(
 
 
 def test_a_true_up_of_the_next_day_makes_a_revision(account: Account, sandbox: Sandbox) -> None:
+    day = 24 * 3600
+    evening = (20 * 3600 - sandbox.clock()["serverTime"] / 1000) % day  # of a day on which some have closed
+    sandbox.advance(seconds=evening)
     sync(account)
     before = {order.pk: order.net_profit for order in TrackingOrder.objects.filter(closed=True)}
-    sandbox.advance(seconds=25 * 3600)
+    sandbox.advance(seconds=day)
     sync(account, "open", "history")
     changed = [o for o in TrackingOrder.objects.filter(pk__in=before) if o.net_profit != before[o.pk]]
     assert changed, "the sandbox trues up at midnight"

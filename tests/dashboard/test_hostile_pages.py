@@ -99,7 +99,7 @@ def pages(user: User, client: Client) -> Iterator[tuple[str, str, str]]:
 
 def cannot_stand_as_it_came(text: str) -> bool:
     """Texts that a page can only hold escaped. One with &quot; may come of another's quotation mark."""
-    return bool(ACTIVE.search(text)) and 8 < len(text) < 500 and "&quot;" not in text
+    return bool(ACTIVE.search(text)) and len(MARK) + 5 < len(text) < 500 and "&quot;" not in text
 
 
 def test_no_text_of_the_exchange_becomes_a_part_of_any_page(two: Two) -> None:

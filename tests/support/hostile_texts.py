@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from itertools import product
 
-MARK = "zq7"
+# So long that no token of a form has it by chance.
+MARK = "zq7zq7"
 MANY = 500
 LONG = "x" * 1_000_000
 
