@@ -31,6 +31,7 @@ PRESETS = {"phone": [], "desktop": ["--preset=desktop"]}
 CATEGORIES = {"performance": 98, "accessibility": 100, "best-practices": 100}
 BLOCKING = 60  # milliseconds, on the phone
 SECONDS = 240  # for one run
+TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,15 @@ def signed_in(url: str, profile: Path) -> Iterator[dict[str, str]]:
 
 
 def run(program: str, address: str, preset: str, folder: Path) -> dict[str, Any]:
-    """One report of Lighthouse, as it writes it."""
+    """One report of Lighthouse, as it writes it. A recording that it lost now and then is made again, twice at most."""
+    for _ in range(TRIES):
+        report = _run(program, address, preset, folder)
+        if not (trouble := report.get("runtimeError")):
+            return report
+    raise Failure(f"Lighthouse failed at {address}, {TRIES} times: {trouble['message']}")
+
+
+def _run(program: str, address: str, preset: str, folder: Path) -> dict[str, Any]:
     path = folder / "report.json"
     path.unlink(missing_ok=True)
     words = [address, f"--port={PORTS[1]}", "--output=json", f"--output-path={path}", "--quiet"]
@@ -99,8 +108,6 @@ def run(program: str, address: str, preset: str, folder: Path) -> dict[str, Any]
     if not path.exists():
         raise Failure(f"Lighthouse made no report of {address}:\n{done.stdout}{done.stderr}")
     report: dict[str, Any] = json.loads(path.read_text())
-    if report.get("runtimeError"):
-        raise Failure(f"Lighthouse failed at {address}: {report['runtimeError']['message']}")
     return report
 
 
