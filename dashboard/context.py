@@ -146,8 +146,8 @@ def desk(request: HttpRequest) -> dict[str, Any]:
         "single_keys": shortcuts.SINGLE,
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),
-        "alerts_waiting": lambda: waiting()["alerts_waiting"],
-        "issues_open": lambda: waiting()["issues_open"],
+        "alerts_waiting": SimpleLazyObject(lambda: waiting()["alerts_waiting"]),
+        "issues_open": SimpleLazyObject(lambda: waiting()["issues_open"]),
         # On a page that asks for the proof before sending: the way back, and what it is for.
         "proof_for": cache(lambda: stepup.asking_for(request)),
         "first_account": SimpleLazyObject(nobody_yet),

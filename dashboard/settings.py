@@ -99,7 +99,14 @@ TEMPLATES = [
             ],
             "builtins": ["dashboard.templatetags.desk"],
         },
-    }
+    },
+    # The long parts of pages (dashboard/jinja.py says why).
+    {
+        "BACKEND": "django.template.backends.jinja2.Jinja2",
+        "NAME": "jinja2",
+        "DIRS": [BASE_DIR / "templates" / "jinja2"],
+        "OPTIONS": {"environment": "dashboard.jinja.environment"},
+    },
 ]
 DATABASES = {"default": env.database(env.text("DATABASE_URL"))}
 REDIS_URL = env.text("REDIS_URL")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from jinja2 import StrictUndefined
+
 from tests.support.redis_numbers import Claim, with_number
 
 for name in ("DATABASE_URL", "REDIS_URL"):
@@ -20,7 +22,7 @@ os.environ.setdefault("VAULT_KEYS", "test:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYm
 os.environ["ALLOWED_HOSTS"] = "localhost,127.0.0.1,testserver"
 
 from dashboard.settings import *  # noqa: E402, F403
-from dashboard.settings import DATABASES  # noqa: E402
+from dashboard.settings import DATABASES, TEMPLATES  # noqa: E402
 
 suffix = os.environ.get("TEST_DB_SUFFIX", "")
 DATABASES["default"]["TEST"] = {"NAME": "test_copydesk" + (f"_{suffix}" if suffix else "")}
@@ -30,3 +32,6 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.MD5PasswordHasher",
     "django.contrib.auth.hashers.Argon2PasswordHasher",
 ]
+
+# A name that a part of a page asks for and nobody gave is a mistake; on the desk it is empty.
+TEMPLATES[1]["OPTIONS"]["undefined"] = StrictUndefined

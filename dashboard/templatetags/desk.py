@@ -6,13 +6,17 @@ Money and ratios arrive as Decimal and stay exact until they become text; the fu
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any
 
 from django import template
+from django.http import HttpRequest
+from django.template import engines
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from copytrade.statistics import DEFINITIONS
@@ -24,6 +28,9 @@ MINUS = "\u2212"
 NONE = "\u2013"
 LONGEST = 28  # digits; amounts have fewer, what has more came from a division
 EXACT = Context(prec=400, rounding=ROUND_HALF_UP)
+HUNDRED = Decimal(100)
+QUANTA = tuple(Decimal(1).scaleb(-places) for places in range(9))  # of 0 to 8 places
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def number(value: Any) -> Decimal | None:
@@ -31,7 +38,7 @@ def number(value: Any) -> Decimal | None:
     if value is None or isinstance(value, bool | float):
         return None
     try:
-        found = Decimal(value)
+        found = value if type(value) is Decimal else Decimal(value)
     except (InvalidOperation, TypeError, ValueError):
         return None
     # Nothing sensible has a hundred digits; such a number would only fill the page.
@@ -40,9 +47,16 @@ def number(value: Any) -> Decimal | None:
 
 def grouped(value: Decimal, places: int) -> str:
     """`-1234.5` with two places -> `−1 234.50`. Zero after rounding has no sign."""
-    rounded = EXACT.quantize(value, Decimal(1).scaleb(-places))
-    if rounded == 0:
-        rounded = abs(rounded)
+    return _written(_rounded(value, places))
+
+
+def _rounded(value: Decimal, places: int) -> Decimal:
+    quantum = QUANTA[places] if 0 <= places < len(QUANTA) else Decimal(1).scaleb(-places)
+    rounded = EXACT.quantize(value, quantum)
+    return rounded if rounded else rounded.copy_abs()
+
+
+def _written(rounded: Decimal) -> str:
     return f"{rounded:,f}".replace(",", THIN).replace("-", MINUS)
 
 
@@ -55,34 +69,34 @@ def places_for(value: Decimal) -> int:
 
 def exact(value: Decimal) -> str:
     """Every digit as it came, without an exponent; of a quotient, which never ends, four more than are shown."""
+    return f"{_as_far_as_told(value):f}".replace("-", MINUS)
+
+
+def _as_far_as_told(value: Decimal) -> Decimal:
     digits, places = value.as_tuple(), places_for(value) + 4
     if len(digits.digits) > LONGEST and isinstance(digits.exponent, int) and digits.exponent < -places:
-        value = EXACT.quantize(value, Decimal(1).scaleb(-places))
-    return f"{value:f}".replace("-", MINUS)
+        return EXACT.quantize(value, Decimal(1).scaleb(-places))
+    return value
 
 
 def _span(css: str, text: str, full: str, unit: str) -> SafeString:
-    """`full` on hover, where it says more than the text."""
+    """`full` on hover, unless it is empty. Both are digits: nothing here but `unit` needs escaping."""
+    unit = escape(unit) if unit else ""
     tail = f"{THIN}{unit}" if unit else ""
-    if _value(full) == _value(text):
-        return format_html('<span class="{}">{}{}</span>', css, text, tail)
-    title = f"{full} {unit}".strip()
-    return format_html('<span class="{}" title="{}">{}{}</span>', css, title, text, tail)
+    title = f' title="{full} {unit}"' if full and unit else f' title="{full}"' if full else ""
+    return mark_safe(f'<span class="{css}"{title}>{text}{tail}</span>')
 
 
-def _value(written: str) -> Decimal:
-    return Decimal(written.replace(THIN, "").replace(MINUS, "-"))
+def _says_more(value: Decimal, rounded: Decimal) -> bool:
+    """Whether there is more to tell on hover than what is shown."""
+    return rounded != value and rounded != _as_far_as_told(value)
 
 
-def _is_zero(text: str) -> bool:
-    return not any(digit in text for digit in "123456789")
-
-
-def _direction(value: Decimal, text: str) -> tuple[str, str]:
+def _direction(rounded: Decimal) -> tuple[str, str]:
     """The class and the plus sign of a result; what reads as zero is neither gain nor loss."""
-    if _is_zero(text):
+    if not rounded:
         return "money", ""
-    return ("money gain", "+") if value > 0 else ("money loss", "")
+    return ("money gain", "+") if rounded > 0 else ("money loss", "")
 
 
 @register.filter
@@ -91,7 +105,8 @@ def money(value: Any, unit: str = "") -> SafeString | str:
     found = number(value)
     if found is None:
         return NONE
-    return _span("money", grouped(found, places_for(found)), exact(found), unit)
+    rounded = _rounded(found, places_for(found))
+    return _span("money", _written(rounded), exact(found) if _says_more(found, rounded) else "", unit)
 
 
 @register.filter
@@ -109,11 +124,12 @@ def signed(value: Any, unit: str = "") -> SafeString | str:
     found = number(value)
     if found is None:
         return NONE
-    text = grouped(found, 2)
-    if _is_zero(text) and found != 0:
-        text = grouped(found, places_for(found))
-    css, sign = _direction(found, text)
-    return _span(css, sign + text, ("+" if found > 0 else "") + exact(found), unit)
+    rounded = _rounded(found, 2)
+    if not rounded and found:
+        rounded = _rounded(found, places_for(found))
+    css, sign = _direction(rounded)
+    full = ("+" if found > 0 else "") + exact(found) if _says_more(found, rounded) else ""
+    return _span(css, sign + _written(rounded), full, unit)
 
 
 @register.filter
@@ -122,8 +138,8 @@ def percent(value: Any, places: int = 1) -> SafeString | str:
     found = number(value)
     if found is None:
         return NONE
-    scaled = EXACT.multiply(found, Decimal(100))
-    return format_html('<span class="money">{}{}%</span>', grouped(scaled, int(places)), THIN)
+    text = grouped(EXACT.multiply(found, HUNDRED), int(places))
+    return mark_safe(f'<span class="money">{text}{THIN}%</span>')
 
 
 @register.filter
@@ -132,10 +148,9 @@ def signed_percent(value: Any, places: int = 1) -> SafeString | str:
     found = number(value)
     if found is None:
         return NONE
-    scaled = EXACT.multiply(found, Decimal(100))
-    text = grouped(scaled, int(places))
-    css, sign = _direction(found, text)
-    return format_html('<span class="{}">{}{}{}%</span>', css, sign, text, THIN)
+    rounded = _rounded(EXACT.multiply(found, HUNDRED), int(places))
+    css, sign = _direction(rounded)
+    return mark_safe(f'<span class="{css}">{sign}{_written(rounded)}{THIN}%</span>')
 
 
 @register.filter
@@ -202,8 +217,7 @@ def age(value: Any) -> SafeString | str:
     if not isinstance(value, datetime):
         return "never"
     seconds = max(0, int((timezone.now() - value).total_seconds()))
-    markup = '<time datetime="{}" title="{}" data-age="{}">{} ago</time>'
-    return format_html(markup, value.isoformat(" ", "seconds"), _full(value), seconds, span_words(seconds))
+    return _time(value, f"{span_words(seconds)} ago", f' data-age="{seconds}"')
 
 
 @register.filter
@@ -212,10 +226,7 @@ def until(value: Any) -> SafeString | str:
     if not isinstance(value, datetime):
         return NONE
     left = int((value - timezone.now()).total_seconds())
-    words = f"in {span_words(left)}" if left > 0 else "now"
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>', value.isoformat(" ", "seconds"), _full(value), words
-    )
+    return _time(value, f"in {span_words(left)}" if left > 0 else "now")
 
 
 @register.filter
@@ -225,10 +236,7 @@ def when(value: Any) -> SafeString | str:
         return day(value)
     local = timezone.localtime(value)
     year = "" if local.year == timezone.localtime().year else f" {local.year}"
-    text = f"{local.day} {local:%b}{year} {local:%H:%M}"
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>', value.isoformat(" ", "seconds"), _full(value), text
-    )
+    return _time(value, f"{local.day} {MONTHS[local.month - 1]}{year} {local.hour:02}:{local.minute:02}")
 
 
 @register.filter
@@ -238,12 +246,16 @@ def day(value: Any) -> str:
         value = timezone.localtime(value).date()
     if not isinstance(value, date):
         return NONE
-    return f"{value.day} {value:%b %Y}"
+    return f"{value.day} {MONTHS[value.month - 1]} {value.year}"
 
 
-def _full(value: datetime) -> str:
+def _time(value: datetime, words: str, more: str = "") -> SafeString:
+    """Words and numbers of our own, so nothing to escape."""
     local = timezone.localtime(value)
-    return f"{local:%Y-%m-%d %H:%M:%S} {local.tzname() or 'UTC'}"
+    full = f"{local.replace(tzinfo=None).isoformat(' ', 'seconds')} {escape(local.tzname() or 'UTC')}"
+    return mark_safe(
+        f'<time datetime="{value.isoformat(" ", "seconds")}" title="{full}"{more}>{words}</time>'
+    )
 
 
 BROWSERS = (
@@ -290,28 +302,47 @@ def field(bound: Any, hint: str = "") -> dict[str, Any]:
 LABELS = {"roi_on_capital": "ROI", "roi_on_peak_margin": "ROI on peak margin", "net_profit": "Net result"}
 
 
-@register.inclusion_tag("partials/what.html", takes_context=True)
-def what(context: dict[str, Any], name: str, label: str = "", text: str = "") -> dict[str, str]:
+# All of it may stand inside of a <p> or a <th>; the browser opens and closes it without a script.
+WHAT = (
+    '&nbsp;<button type="button" class="what" popovertarget="{identity}" aria-label="What “{label}” means"><i>?</i>'
+    '</button><span class="what-says" id="{identity}" popover><strong>{label}</strong> {sentence}</span>'
+)
+
+
+@register.simple_tag(takes_context=True)
+def what(context: dict[str, Any], name: str, label: str = "", text: str = "") -> SafeString:
     """A "?" that opens the definition of a figure: `{% what "max_drawdown" %}`, right after its label.
 
     `label` where the page calls it something else; `text` for what is no figure of statistics. An unknown name
     without a text is a KeyError: a page may not explain what nobody defined.
     """
-    request = context["request"]
-    request.told = getattr(request, "told", 0) + 1
+    return explanation(context["request"], name, label, text)
+
+
+def explanation(request: HttpRequest, name: str, label: str = "", text: str = "") -> SafeString:
+    """The same for a request; the parts written in Jinja call it by the same name (dashboard/jinja.py)."""
+    told = request.told = getattr(request, "told", 0) + 1
     # A part that htmx puts into a page counts on its own: its numbers must not be those of the page around it.
     part = getattr(getattr(request, "htmx", None), "target", None) or "page"
-    return {
-        "identity": f"what-{name}-{part}-{request.told}",
-        "label": label or LABELS.get(name) or name.replace("_", " ").capitalize(),
-        "sentence": text or DEFINITIONS[name],
-    }
+    identity = escape(f"what-{name}-{part}-{told}")
+    return mark_safe(_explanation(name, label, text).replace("\0", identity))
+
+
+@lru_cache(1024)
+def _explanation(name: str, label: str, text: str) -> str:
+    """The words, which are the same every time, with a place for what is not."""
+    label = label or LABELS.get(name) or name.replace("_", " ").capitalize()
+    return format_html(WHAT, identity="\0", label=label, sentence=text or DEFINITIONS[name])
 
 
 @register.simple_tag(takes_context=True)
 def query(context: dict[str, Any], **changes: Any) -> str:
     """The page's address query with some parameters changed; None or "" drops one."""
-    values = context["request"].GET.copy()
+    return query_of(context["request"], **changes)
+
+
+def query_of(request: HttpRequest, **changes: Any) -> str:
+    values = request.GET.copy()
     for name, value in changes.items():
         if value in (None, ""):
             values.pop(name, None)
@@ -320,37 +351,29 @@ def query(context: dict[str, Any], **changes: Any) -> str:
     return f"?{values.urlencode()}" if values else "?"
 
 
-class _Fold(template.Node):
-    """What `{% fold %}` holds is worked out and sent only where somebody asked for it."""
-
-    def __init__(self, name: str, words: str, nodes: template.NodeList) -> None:
-        self.name, self.words, self.nodes = name, words, nodes
-
-    def render(self, context: template.Context) -> str:
-        words, identity = self.words, f"{self.name}-table"
-        if context.get("show") == self.name:
-            summary = format_html('<summary id="{}-open">{}</summary>', identity, words)
-            inside = mark_safe(self.nodes.render(context))  # noqa: S308 (a template's own output)
-            markup = '<details class="fold small" id="{}" open>{}{}</details>'
-            return format_html(markup, identity, summary, inside)
-        address = context.get("here", "") + query(context, show=self.name)
-        return format_html(
-            '<p class="fold small" id="{0}"><a id="{0}-open" href="{1}#{0}" hx-get="{1}" hx-target="#{0}" '
-            'hx-swap="outerHTML show:none">{2}</a></p>',
-            identity,
-            address,
-            words,
-        )
+@register.simple_tag(takes_context=True)
+def jinja(context: template.Context, name: str, **more: Any) -> SafeString:
+    """`{% jinja "traders/table.jinja" rows=rows %}`: a part of templates/jinja2, which sees what the page sees."""
+    part = engines["jinja2"].env.get_template(name)
+    return mark_safe(part.render(context.flatten() | more))  # it escapes what it writes
 
 
-@register.tag
-def fold(parser: template.base.Parser, token: template.base.Token) -> _Fold:
-    """`{% fold "margin" "Show as table" %} ... {% endfold %}`: long and folded away, so it is sent when it is opened.
+FOLDED = (
+    '<p class="fold small" id="{0}"><a id="{0}-open" href="{1}#{0}" hx-get="{1}" hx-target="#{0}" '
+    'hx-swap="outerHTML show:none">{2}</a></p>'
+)
+UNFOLDED = '<details class="fold small" id="{0}" open><summary id="{0}-open">{1}</summary>{2}</details>'
+
+
+def folded(context: Mapping[str, Any], name: str, words: str, inside: Callable[[], str]) -> SafeString:
+    """What is long and folded away, so it is worked out and sent only where somebody asked for it.
 
     A link to `?show=margin` of the same page, which htmx puts in place; without a script the page comes with it open.
-    The view gives `show` (what the address asks for), and `here` where the address is not that of the page.
+    The view gives `show` (what the address asks for), and `here` where the address is not that of the page. In a part:
+    `{% call fold("margin", "Show as table") %} ... {% endcall %}`.
     """
-    _, name, words = token.split_contents()
-    nodes = parser.parse(("endfold",))
-    parser.delete_first_token()
-    return _Fold(name.strip('"'), words.strip('"'), nodes)
+    identity = f"{name}-table"
+    if context.get("show") == name:
+        return format_html(UNFOLDED, identity, words, mark_safe(inside()))  # a template's own output
+    address = context.get("here", "") + query_of(context["request"], show=name)
+    return format_html(FOLDED, identity, address, words)

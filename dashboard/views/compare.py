@@ -37,7 +37,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     if not context["wrong_number"]:
         context |= _compared(request, chosen, asked.key)
         if context["show"] == "net" and htmx.wants_part(request):
-            return htmx.part(request, "traders/compare_table.html", context)
+            return htmx.part(request, "traders/compare_table.jinja", context)
     return render(request, "traders/compare.html", context)
 
 

@@ -59,7 +59,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "recent": found.recent[: _fitting(found)],
     }
     if show == "equity" and htmx.wants_part(request):
-        return htmx.part(request, "partials/equity_table.html", context)
+        return htmx.part(request, "partials/equity_table.jinja", context)
     return render(request, "overview/overview.html", context)
 
 

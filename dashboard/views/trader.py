@@ -25,13 +25,13 @@ from dashboard.forms.traders import CapitalForm, NoteForm
 TEMPLATE = "traders/trader.html"
 # What is sent to those who open it: the name in the address, and the template that shows it on the page, too.
 FOLDED = {
-    "equity": "partials/equity_table.html",
-    "days": "traders/months.html",
-    "calendar": "traders/calendar_table.html",
-    "costs": "traders/costs_table.html",
-    "holding": "traders/holding_table.html",
-    "margin": "traders/margin_table.html",
-    "symbols": "traders/symbols_table.html",
+    "equity": "partials/equity_table.jinja",
+    "days": "traders/months.jinja",
+    "calendar": "traders/calendar_table.jinja",
+    "costs": "traders/costs_table.jinja",
+    "holding": "traders/holding_table.jinja",
+    "margin": "traders/margin_table.jinja",
+    "symbols": "traders/symbols_table.jinja",
 }
 CHART = "chart"  # the points of the line, for the script that reads them off
 EXTREMES = 4  # of the copies that gained most, lost most, were held longest

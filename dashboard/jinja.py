@@ -1,0 +1,88 @@
+"""The environment of the long parts of pages: tables, tiles and lists in templates/jinja2.
+
+Pages themselves are Django's templates. What is long in them is written in Jinja, which makes Python of it and takes a
+fraction of the time; `{% jinja "traders/table.jinja" %}` puts such a part in. Filters are the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import lru_cache
+from typing import Any
+
+from django.middleware.csrf import get_token
+from django.template import defaultfilters
+from django.templatetags.static import static
+from django.urls import get_script_prefix, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.timezone import template_localtime
+from jinja2 import Environment, pass_context
+from jinja2.runtime import Context
+
+from .templatetags import desk, figures, trader
+
+# Jinja's own of the same name do other things, or there is none.
+DJANGO = (
+    "capfirst",
+    "floatformat",
+    "lower",
+    "pluralize",
+    "slugify",
+    "stringformat",
+    "striptags",
+    "urlencode",
+)
+
+
+def environment(**options: Any) -> Environment:
+    """What settings.TEMPLATES names: Jinja with the desk's filters, and the tags that parts need as functions."""
+    made = Environment(**options, keep_trailing_newline=True)  # noqa: S701 (Django's engine asks for autoescape)
+    for library in (desk, figures, trader):
+        made.filters |= library.register.filters
+    made.filters |= {name: getattr(defaultfilters, name) for name in DJANGO} | {"date": _date}
+    made.globals |= {
+        "url": url,
+        "static": static,
+        "what": _of_the_request(desk.explanation),
+        "query": _of_the_request(desk.query_of),
+        "csrf": _of_the_request(_csrf),
+        "fold": _fold,
+    }
+    return made
+
+
+def url(name: str, *arguments: Any) -> str:
+    """As Django's tag of that name."""
+    return _reversed(get_script_prefix(), name, arguments)
+
+
+@lru_cache(8192)
+def _reversed(prefix: str, name: str, arguments: tuple[Any, ...]) -> str:
+    """A list has two links a row, and shows the same rows again and again."""
+    return reverse(name, args=arguments)
+
+
+def _date(value: date | datetime | None, form: str) -> str:
+    """As Django's filter of that name: a time is told in the person's zone."""
+    return defaultfilters.date(template_localtime(value), form)
+
+
+def _of_the_request(function: Callable[..., str]) -> Callable[..., str]:
+    """A function of a request, called without one from a part."""
+
+    @pass_context
+    def called(context: Context, *arguments: Any, **named: Any) -> str:
+        return function(context["request"], *arguments, **named)
+
+    return called
+
+
+def _csrf(request: Any) -> SafeString:
+    return format_html('<input type="hidden" name="csrfmiddlewaretoken" value="{}">', get_token(request))
+
+
+@pass_context
+def _fold(context: Context, name: str, words: str, caller: Callable[[], str]) -> SafeString:
+    return desk.folded(context, name, words, caller)
