@@ -6,6 +6,7 @@ from collections import defaultdict
 from decimal import Decimal
 
 from django.db.models import QuerySet
+from django.db.models.functions import Collate
 
 from copytrade.models import TrackingOrder
 from copytrade.statistics import Copy
@@ -33,7 +34,7 @@ def copies_by_trader(rows: QuerySet[TrackingOrder]) -> dict[int, list[Copy]]:
     """
     complete = rows.filter(
         closed=True, close_time__isnull=False, open_time__isnull=False, net_profit__isnull=False
-    ).order_by("close_time", "tracking_no")
+    ).order_by("close_time", "tracking_no", "open_time", Collate("symbol", "C"), "net_profit")
     found: dict[int, list[Copy]] = defaultdict(list)
     for (
         trader,

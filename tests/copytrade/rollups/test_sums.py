@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from copytrade import ledger, reports, rollups
 from copytrade.models import Account, DayResult, Trader, User
+from copytrade.reports.copies import copies_by_trader
 from copytrade.reports.trader_page import computed
 from copytrade.rollups import days, locks, periods, upkeep
 from tests.support.rollup_truth import (
@@ -97,6 +98,25 @@ def test_sums_equal_the_orders_whatever_is_merged_in_whatever_order(
     account.refresh_from_db()
     assert_summaries_equal_the_reference(account)
     assert_pages_equal_the_reference(account)
+
+
+def test_copies_of_one_number_that_closed_together_have_one_order(alice: User) -> None:
+    """Another order under a known number is a generation of its own: closing time and number alone order them not."""
+    account = Account.objects.create(owner=alice, label=f"s{next(serial)}", venue="sandbox")
+    for net, symbol in (("1.10", "ETHUSDT"), ("0", "BTCUSDT"), ("5", "ADAUSDT")):
+        record = closed(
+            7, symbol=symbol, open_time=NOW - timedelta(hours=1), close_time=NOW, net_profit=Decimal(net)
+        )
+        ledger.merge(account, [record], source=ledger.HISTORY)
+    rollups.summarise(account.traders.values_list("pk", flat=True), now=NOW)
+    (trader,) = account.traders.all()
+    assert reports.traders.spark(copies_by_trader(trader.orders.all())[trader.pk]) == [
+        0,
+        5,
+        5,
+        Decimal("6.10"),
+    ]
+    assert_summaries_equal_the_reference(account)
 
 
 outcomes = st.lists(
