@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Sequence
+from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.account.authentication import get_authentication_records
@@ -33,7 +35,7 @@ from copytrade.models import (
     Trader,
     User,
 )
-from copytrade.reports import together
+from copytrade.reports import Prepared
 
 
 def person(request: HttpRequest) -> User:
@@ -134,17 +136,22 @@ def trader_and_jobs(request: HttpRequest, pk: int) -> tuple[Trader, list[SyncJob
     """A trader with the readings of their account and the number of its gaps: one query for a page that tells all."""
     if pk >= 2**63:
         raise Http404("No trader of yours has this number.")
-    mine = Account.objects.filter(traders=pk, owner=person(request))
-    found, account, readings = together(
-        Trader.objects.filter(pk=pk, account__owner=person(request)),
-        mine.annotate(n_gaps=Count("gaps")),
-        SyncJob.objects.filter(account__in=mine).order_by("pk"),
-    )
+    found, account, readings = _trader_and_jobs(pk=pk, owner=person(request).pk)
     if not found:
         raise Http404("No trader of yours has this number.")
     for row in [*found, *readings]:
         row.account = account[0]
     return found[0], readings, account[0].n_gaps
+
+
+@Prepared
+def _trader_and_jobs(pk: Any, owner: Any) -> Sequence[QuerySet[Any]]:
+    mine = Account.objects.filter(traders=pk, owner=owner)
+    return (
+        Trader.objects.filter(pk=pk, account__owner=owner),
+        mine.annotate(n_gaps=Count("gaps")),
+        SyncJob.objects.filter(account__in=mine).order_by("pk"),
+    )
 
 
 def order_read(request: HttpRequest, pk: int) -> TrackingOrder:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from copytrade.statistics.exact import total
 
 CELL = 18
 # The field of a day, 15 wide: what a thick line with round joins makes a square with round corners, or a circle.
@@ -15,19 +18,16 @@ CIRCLE, CIRCLE_FROM = "h0", 7.5
 MOST_MONTHS = 12
 
 
-@dataclass(frozen=True)
-class Day:
-    """One field of the calendar. `level` 0 is nothing closed or break-even; 1 to 3 grow with the result."""
+class Day(NamedTuple):
+    """One field of the calendar. `kind`: "gain", "loss", or "none" where nothing closed or it came out even. `level`: 0
+    for none, 1 to 3 as the result grows."""
 
     day: date
     net: Decimal
     x: int
     y: int
+    kind: str
     level: int
-
-    @property
-    def kind(self) -> str:
-        return "none" if self.net == 0 else "gain" if self.net > 0 else "loss"
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,9 @@ def calendar(daily: Sequence[tuple[date, Decimal]]) -> Calendar | None:
     if not sizes:
         return None
     scale = sizes[int(len(sizes) * 0.9)]
+    steps = scale * Decimal("0.25"), scale * Decimal("0.6")
     months = [
-        _month(first, list(days), scale)
+        _month(first, list(days), steps)
         for first, days in groupby(daily, key=lambda row: row[0].replace(day=1))
     ]
     shown = months[-MOST_MONTHS:]
@@ -88,38 +89,31 @@ def calendar(daily: Sequence[tuple[date, Decimal]]) -> Calendar | None:
     return Calendar(shown, months[::-1], len(months) - len(shown), best, worst)
 
 
-def _month(first: date, daily: list[tuple[date, Decimal]], scale: Decimal) -> Month:
-    top = (first.weekday() + daily[0][0].day - 1) // 7  # the week that is shown first
-    days = [
-        Day(
-            day,
-            net,
-            day.weekday() * CELL,
-            ((first.weekday() + day.day - 1) // 7 - top) * CELL,
-            _level(net, scale),
-        )
-        for day, net in daily
-    ]
-    best, worst = _ends(days)
-    return Month(
-        first,
-        days,
-        sum((net for _, net in daily), Decimal(0)),
-        sum(net > 0 for _, net in daily),
-        sum(net < 0 for _, net in daily),
-        best,
-        worst,
-    )
+def _month(first: date, daily: list[tuple[date, Decimal]], steps: tuple[Decimal, Decimal]) -> Month:
+    before = first.weekday() - 1  # fields of the first week that belong to the month before, less one
+    top = (before + daily[0][0].day) // 7  # the week that is shown first
+    days = []
+    for day, net in daily:
+        week, weekday = divmod(before + day.day, 7)
+        days.append(Day(day, net, weekday * CELL, (week - top) * CELL, *_size(net, steps)))
+    gains = sum(day.kind == "gain" for day in days)
+    losses = sum(day.kind == "loss" for day in days)
+    return Month(first, days, total(net for _, net in daily), gains, losses, *_ends(days))
 
 
 def _ends(days: list[Day]) -> tuple[Day | None, Day | None]:
-    best = max((day for day in days if day.net > 0), key=lambda day: day.net, default=None)
-    worst = min((day for day in days if day.net < 0), key=lambda day: day.net, default=None)
-    return best, worst
+    best = max(days, key=_net, default=None)
+    worst = min(days, key=_net, default=None)
+    return best if best and best.kind == "gain" else None, worst if worst and worst.kind == "loss" else None
 
 
-def _level(net: Decimal, scale: Decimal) -> int:
+def _net(day: Day) -> Decimal:
+    return day.net
+
+
+def _size(net: Decimal, steps: tuple[Decimal, Decimal]) -> tuple[str, int]:
+    """(kind, level)."""
     if not net:
-        return 0
-    share = abs(net) / scale
-    return 1 if share < Decimal("0.25") else 2 if share < Decimal("0.6") else 3
+        return "none", 0
+    amount = abs(net)
+    return "gain" if net > 0 else "loss", 1 if amount < steps[0] else 2 if amount < steps[1] else 3

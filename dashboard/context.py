@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,6 +15,7 @@ from django.utils.functional import SimpleLazyObject
 
 from copytrade import alerts, issues
 from copytrade.models import User
+from copytrade.reports import Prepared
 
 from . import shortcuts, stepup
 from .admission import nobody_yet
@@ -121,11 +123,16 @@ def _waiting(request: HttpRequest) -> dict[str, int]:
     user = getattr(request, "user", None)
     if not isinstance(user, User):
         return {"alerts_waiting": 0, "issues_open": 0}
-    mine = User.objects.filter(pk=user.pk)
-    counted = mine.annotate(
-        alerts_waiting=_number(alerts.unread(user)), issues_open=_number(issues.open_of(user))
+    ((counted,),) = _counted(user=user.pk)
+    return {"alerts_waiting": counted.alerts_waiting, "issues_open": counted.issues_open}
+
+
+@Prepared
+def _counted(user: Any) -> Sequence[QuerySet[Any]]:
+    mine = User.objects.filter(pk=user).only("pk")
+    return (
+        mine.annotate(alerts_waiting=_number(alerts.unread(user)), issues_open=_number(issues.open_of(user))),
     )
-    return counted.values("alerts_waiting", "issues_open").get()
 
 
 def _number(rows: QuerySet[Any]) -> Subquery:

@@ -25,7 +25,7 @@ from .overview import Overview, Tile, overview
 from .readiness import ready
 from .reliability import Note, notes, table_and_reaches
 from .timeline import Entry, timeline
-from .together import together
+from .together import Prepared, together
 from .trader_around import Around, TruedUp, trader_around
 from .trader_page import Previous, Reach, TraderPage, reach_of, trader_page, trader_range
 from .traders import (
@@ -56,6 +56,7 @@ __all__ = [
     "Overview",
     "Pair",
     "Part",
+    "Prepared",
     "Previous",
     "Reach",
     "Reading",

@@ -15,6 +15,12 @@ from copytrade.rollups.read import symbols_of
 
 ZERO = Decimal(0)
 GONE_SHOWN = 20
+# What lists show of a copy, and no more: rows of forty columns cost more to read than to find.
+OPEN_SHOWN = (
+    "trader", "account", "tracking_no", "symbol", "position_side", "status", "open_leverage", "open_time",
+    "open_price_avg", "open_size", "open_fill_size", "open_margin_amount", "tp_trigger_price", "sl_trigger_price",
+)  # fmt: skip
+BRIEFLY = ("symbol", "position_side", "open_leverage", "close_time", "net_profit")
 
 
 @dataclass(frozen=True)

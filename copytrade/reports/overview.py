@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
+from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from copytrade.models import Account, Alert, SettingsVersion, TrackingOrder, Trader, User
@@ -18,15 +20,16 @@ from copytrade.statistics.parts import true_up_before
 
 from .freshness import Freshness, freshness
 from .history import newest
-from .orders import OpenOverview, open_order, open_rows, orders_of, overview_of
+from .orders import BRIEFLY, OPEN_SHOWN, OpenOverview, open_order, open_rows, orders_of, overview_of
 from .overlap import Overlap, overlaps
-from .together import together
+from .together import Prepared
 from .traders import TraderRow
 from .visits import Since, since_last_visit
 from .zones import day_start, zone_of
 
 PERIODS = (("today", "Today", 1), ("week", "7 days", 7), ("month", "30 days", 30), ("all", "All", None))
 RECENT, MOST_MARKS, MOST_ALERTS = 14, 100, 20
+_EVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -113,19 +116,8 @@ def _around(
     user: User, traders: dict[int, Trader], begins: date | None, visit: datetime, zone: tzinfo, now: datetime
 ) -> _Around:
     """What a page shows of other tables than the sums: one query. `traders`: by our key."""
-    closed = newest(user, orders_of(user).filter(closed=True, close_time__isnull=False), RECENT)
-    versions = SettingsVersion.objects.filter(trader__account__owner=user)
-    versions = versions.exclude(author=SettingsVersion.Author.FIRST).order_by("-first_seen_at", "-id")
-    if begins is not None:
-        versions = versions.filter(first_seen_at__gte=min(first_moment(begins, zone), visit))
-    waiting = Alert.objects.filter(owner=user, read_at=None, resolved_at=None, folded_into=None)
-    accounts, opened, recent, settings, alerts = together(
-        Account.objects.filter(owner=user),
-        open_rows(user),
-        closed[:RECENT],
-        versions.only("trader", "author", "first_seen_at")[:MOST_MARKS],
-        waiting.order_by("-created_at", "-id")[:MOST_ALERTS],
-    )
+    since = _EVER if begins is None else min(first_moment(begins, zone), visit)
+    accounts, opened, recent, settings, alerts = _of_other_tables(owner=user.pk, since=since)
     # A trader may have come between the two queries: what hangs on him waits for the next page.
     for row in (found := [row for row in [*opened, *recent, *settings] if row.trader_id in traders]):
         row.trader = traders[row.trader_id]
@@ -136,6 +128,21 @@ def _around(
         [order for order in recent if id(order) in known],
         [version for version in settings if id(version) in known],
         alerts,
+    )
+
+
+@Prepared
+def _of_other_tables(owner: Any, since: Any) -> Sequence[QuerySet[Any]]:
+    closed = newest(owner, orders_of(owner).filter(closed=True, close_time__isnull=False), RECENT)
+    versions = SettingsVersion.objects.filter(trader__account__owner=owner, first_seen_at__gte=since)
+    versions = versions.exclude(author=SettingsVersion.Author.FIRST).order_by("-first_seen_at", "-id")
+    waiting = Alert.objects.filter(owner=owner, read_at=None, resolved_at=None, folded_into=None)
+    return (
+        Account.objects.filter(owner=owner),
+        open_rows(owner).only(*OPEN_SHOWN),
+        closed.only("trader", *BRIEFLY)[:RECENT],
+        versions.only("trader", "author", "first_seen_at")[:MOST_MARKS],
+        waiting.order_by("-created_at", "-id")[:MOST_ALERTS],
     )
 
 

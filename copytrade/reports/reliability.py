@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from copytrade.models import SyncJob, User
 from copytrade.rollups import PERIODS
@@ -15,7 +17,7 @@ from copytrade.statistics import MINIMUM_COPIES, MINIMUM_DAYS
 from copytrade.statistics.exact import ZERO, total
 
 from .orders import open_rows
-from .together import together
+from .together import Prepared
 from .trader_page import Reach
 from .traders import TraderRow
 
@@ -34,10 +36,7 @@ class Note:
 def table_and_reaches(user: User, period: str) -> tuple[list[TraderRow], dict[int, Reach]]:
     """The traders' table (see traders_table), and by our account key how far back each ledger goes. Two queries."""
     kept = period_rows(user, period)
-    jobs = SyncJob.objects.filter(account__owner=user, kind=SyncJob.Kind.HISTORY)
-    found, opened = together(
-        jobs.annotate(gaps=Count("account__gaps")), open_rows(user).only("trader", "open_margin_amount")
-    )
+    found, opened = _jobs_and_open(owner=user.pk)
     held: dict[int, list[Decimal]] = {}
     for order in opened:
         held.setdefault(order.trader_id, []).append(order.open_margin_amount or ZERO)
@@ -45,6 +44,12 @@ def table_and_reaches(user: User, period: str) -> tuple[list[TraderRow], dict[in
         TraderRow(row, len(held.get(row.trader.pk, ())), total(held.get(row.trader.pk, ()))) for row in kept
     ]
     return rows, {job.account_id: _reach(job) for job in found}
+
+
+@Prepared
+def _jobs_and_open(owner: Any) -> Sequence[QuerySet[Any]]:
+    jobs = SyncJob.objects.filter(account__owner=owner, kind=SyncJob.Kind.HISTORY)
+    return jobs.annotate(gaps=Count("account__gaps")), open_rows(owner).only("trader", "open_margin_amount")
 
 
 def _reach(job: SyncJob) -> Reach:

@@ -2,13 +2,63 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db import connection, models
-from django.db.models import QuerySet
+from django.db.models import Expression, Lookup, QuerySet
+
+Read = Callable[[Any], Any]
+
+
+class Given(Expression):
+    """In a prepared query, the place of a value that is known when it is asked; comparisons alone may hold it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+        return "%s", [self]
+
+
+@models.Field.register_lookup
+class OneOf(Lookup):
+    """`pk__one_of=keys`: as `in`, but its text is the same for any number of keys."""
+
+    lookup_name = "one_of"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+        left, params = self.process_lhs(compiler, connection)
+        right, more = self.process_rhs(compiler, connection)
+        return f"{left} = ANY({right})", [*params, *more]
+
+    def get_db_prep_lookup(self, value: Sequence[Any], connection: Any) -> tuple[str, list[Any]]:
+        return "%s", [list(value)]
+
+
+class Prepared:
+    """Several queries that are asked as one, again and again: Django writes their text once and not at each page.
+
+    `build` makes the queries from the values by name, each of which is a Given while the text is written: it may
+    compare with it, and do nothing else. A list is compared by `one_of`.
+    """
+
+    def __init__(self, build: Callable[..., Sequence[QuerySet[Any]]]) -> None:
+        self._build = build
+        self._names = list(inspect.signature(build).parameters)
+        self._written: _Written | None = None
+
+    def __call__(self, **values: Any) -> list[list[Any]]:
+        """The rows of each query, as together() gives them."""
+        if self._written is None:
+            self._written = _Written(self._build(**{name: Given(name) for name in self._names}))
+        return self._written.rows(values)
 
 
 def together(*wanted: QuerySet[Any]) -> list[list[Any]]:
@@ -17,39 +67,80 @@ def together(*wanted: QuerySet[Any]) -> list[list[Any]]:
     Plain rows of one model each: filter, order, slice, only() and annotate(), no select_related() or values().
     Numbers stay exact: the database writes them as text, and no float is made of them.
     """
-    parts, params = [], []
-    for rows in wanted:
-        sql, values = rows.query.sql_with_params()
-        parts.append(f"(SELECT json_agg(part) FROM ({sql}) part)::text")  # noqa: S608 (Django compiled it)
-        params += values
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {', '.join(parts)}", params)
-        texts = cursor.fetchone()
-    return [_rows(query, text) for query, text in zip(wanted, texts, strict=True)]
+    return _Written(wanted).rows({})
 
 
-def _rows(rows: QuerySet[Any], text: str | None) -> list[Any]:
-    found = json.loads(text, parse_float=Decimal) if text else []
-    if not found:
-        return []
-    meta, names = rows.model._meta, set(found[0])
-    fields = [field for field in meta.concrete_fields if field.column in names]
-    added = {name: one.output_field for name, one in rows.query.annotations.items() if name in names}
-    readers = {field: _reader(field) for field in [*fields, *added.values()]}
-    made = []
-    for row in found:
-        values = [readers[field](row[field.column]) for field in fields]
-        instance = rows.model.from_db(connection.alias, [field.attname for field in fields], values)
-        for name, field in added.items():
-            setattr(instance, name, readers[field](row[name]))
-        made.append(instance)
-    return made
+class _Written:
+    """The text of the queries, and how the rows of each are read."""
+
+    def __init__(self, queries: Sequence[QuerySet[Any]]) -> None:
+        parts, self._params = [], []
+        for query in queries:
+            sql, params = query.query.sql_with_params()
+            parts.append(f"(SELECT json_agg(part) FROM ({sql}) part)::text")  # noqa: S608 (Django compiled it)
+            self._params += params
+        self._sql = f"SELECT {', '.join(parts)}"
+        self._parts = [_Part(query) for query in queries]
+
+    def rows(self, values: dict[str, Any]) -> list[list[Any]]:
+        params = [values[one.name] if isinstance(one, Given) else one for one in self._params]
+        with connection.cursor() as cursor:
+            cursor.execute(self._sql, params)
+            texts = cursor.fetchone()
+        return [part.rows(text) for part, text in zip(self._parts, texts, strict=True)]
 
 
-def _reader(field: models.Field) -> Callable[[Any], Any]:
+class _Part:
+    """How the rows of one query are made of their JSON."""
+
+    def __init__(self, query: QuerySet[Any]) -> None:
+        self._model = query.model
+        self._annotated = {name: one.output_field for name, one in query.query.annotations.items()}
+        self._plan: tuple[list[str], list[str], list[tuple[int, Read]], list[tuple[str, Read]]] | None = None
+
+    def rows(self, text: str | None) -> list[Any]:
+        found = json.loads(text, parse_float=Decimal) if text else []
+        if not found:
+            return []
+        if self._plan is None:
+            self._plan = self._planned(set(found[0]))
+        columns, names, readers, added = self._plan
+        made = []
+        for row in found:
+            values = [row[column] for column in columns]
+            for place, read in readers:
+                values[place] = read(values[place])
+            instance = self._model.from_db(connection.alias, names, values)
+            for name, read in added:
+                setattr(instance, name, read(row[name]))
+            made.append(instance)
+        return made
+
+    def _planned(self, told: set[str]) -> Any:
+        """What every row of the query has: columns, their names, the readers of those that need one, annotations."""
+        fields = [field for field in self._model._meta.concrete_fields if field.column in told]
+        readers = [(place, _reader(field)) for place, field in enumerate(fields)]
+        added = [(name, _reader(field)) for name, field in self._annotated.items() if name in told]
+        return (
+            [field.column for field in fields],
+            [field.attname for field in fields],
+            [(place, read) for place, read in readers if read is not _same],
+            added,
+        )
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _reader(field: models.Field) -> Read:
     """From what JSON holds to what a row has."""
-    if isinstance(field, models.JSONField):
-        return lambda value: json.loads(json.dumps(value, default=float))
     if isinstance(field, models.ForeignKey):
         return _reader(field.target_field)
+    if isinstance(field, models.JSONField):
+        return lambda value: json.loads(json.dumps(value, default=float)) if value else value
+    if isinstance(field, models.DateTimeField):
+        return lambda value: value and datetime.fromisoformat(value)
+    if isinstance(field, models.CharField | models.TextField | models.IntegerField | models.BooleanField):
+        return _same
     return lambda value: value if value is None else field.to_python(value)

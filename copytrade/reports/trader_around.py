@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from copytrade.models import OrderRevision, SettingsChange, SettingsVersion, TrackingOrder, Trader, TraderNote
 
-from .orders import OpenOrder, open_order
-from .together import together
+from .orders import BRIEFLY, OPEN_SHOWN, OpenOrder, open_order
+from .together import Prepared
 
 MOST_OPEN, MOST_LATEST, MOST_MARKS, MOST_NOTES, MOST_TRUED_UP = 20, 8, 100, 100, 6
 # The profit share of a day is settled at the next 00:00 UTC: what is corrected later than this is no true-up.
@@ -55,18 +56,8 @@ class Around:
 def trader_around(trader: Trader, orders: Iterable[int] = (), now: datetime | None = None) -> Around:
     """One query. `orders`: keys of orders of this trader that the page wants to name."""
     now = now or timezone.now()
-    closed = trader.orders.filter(closed=True, close_time__isnull=False)
-    by_closing = closed.order_by("-close_time", "-tracking_no")
-    present = trader.orders.filter(closed=False, missing_since=None, lost_since=None)
-    opened, latest, version, marks, notes, change, revisions, named = together(
-        present.order_by(F("open_time").desc(nulls_last=True), "-tracking_no")[:MOST_OPEN],
-        by_closing[:MOST_LATEST],
-        trader.versions.order_by("-first_seen_at", "-id")[:1],
-        _marks(trader),
-        trader.notes.all()[:MOST_NOTES],
-        trader.changes.exclude(state=SettingsChange.State.DRAFT)[:1],
-        _corrections(trader, now),
-        trader.orders.filter(pk__in=[*orders, 0]).only("symbol", "position_side", "close_time"),
+    opened, latest, version, marks, notes, change, revisions, named = _around(
+        trader=trader.pk, orders=list(orders), lately=now - TRUE_UP_WITHIN
     )
     for order in opened:
         order.trader = trader
@@ -82,17 +73,30 @@ def trader_around(trader: Trader, orders: Iterable[int] = (), now: datetime | No
     )
 
 
-def _marks(trader: Trader) -> QuerySet[SettingsVersion]:
-    rows = trader.versions.exclude(author=SettingsVersion.Author.FIRST)
-    return rows.only("first_seen_at", "author").order_by("-first_seen_at", "-id")[:MOST_MARKS]
+@Prepared
+def _around(trader: Any, orders: Any, lately: Any) -> Sequence[QuerySet[Any]]:
+    own = TrackingOrder.objects.filter(trader=trader)
+    present = own.filter(closed=False, missing_since=None, lost_since=None)
+    closed = own.filter(closed=True, close_time__isnull=False)
+    versions = SettingsVersion.objects.filter(trader=trader).order_by("-first_seen_at", "-id")
+    return (
+        present.only(*OPEN_SHOWN).order_by(F("open_time").desc(nulls_last=True), "-tracking_no")[:MOST_OPEN],
+        closed.order_by("-close_time", "-tracking_no").only(*BRIEFLY)[:MOST_LATEST],
+        versions[:1],
+        versions.exclude(author=SettingsVersion.Author.FIRST).only("first_seen_at", "author")[:MOST_MARKS],
+        TraderNote.objects.filter(trader=trader)[:MOST_NOTES],
+        SettingsChange.objects.filter(trader=trader).exclude(state=SettingsChange.State.DRAFT)[:1],
+        _corrections(trader, lately),
+        own.filter(pk__one_of=orders).only("symbol", "position_side", "close_time"),
+    )
 
 
-def _corrections(trader: Trader, now: datetime) -> QuerySet[OrderRevision]:
+def _corrections(trader: Any, lately: Any) -> QuerySet[OrderRevision]:
     """Changes of the net result alone: one that came with the close is the close."""
     rows = OrderRevision.objects.filter(
         order__trader=trader,
         order__closed=True,
-        order__close_time__gte=now - TRUE_UP_WITHIN,
+        order__close_time__gte=lately,
         changed__has_key="net_profit",
     ).exclude(changed__has_key="close_time")
     rows = rows.annotate(symbol=F("order__symbol"), close_time=F("order__close_time"))

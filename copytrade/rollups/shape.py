@@ -59,11 +59,13 @@ class Columns:
 
     def text(self, whole: int) -> str:
         """A sum in USDT, without zeros at its end."""
-        if not self.places:
-            return str(whole)
-        digits = f"{abs(whole):0{self.places + 1}d}"
-        told = f"{digits[: -self.places]}.{digits[-self.places :]}".rstrip("0").rstrip(".")
-        return f"-{told}" if whole < 0 else told
+        digits, places = str(whole), self.places
+        if not places:
+            return digits
+        if len(digits) <= places + (whole < 0):
+            digits = f"{'-' * (whole < 0)}{abs(whole):0{places + 1}d}"
+        told = f"{digits[:-places]}.{digits[-places:]}"
+        return told if digits[-1] != "0" else told.rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import connection
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from copytrade.models import OrderRevision, SettingsVersion, TrackingOrder, Trader, TraderNote, User
-from copytrade.reports.together import together
+from copytrade.reports.together import Prepared, together
 from copytrade.reports.trader_around import trader_around
 from tests.support.ledger_rows import BIG, account_of, closed_copy, open_copy, trader_of, version_of
 
@@ -50,6 +52,31 @@ def test_annotations_and_parts_of_rows_come_along(trader: Trader) -> None:
     assert (row.closed_at, row.of) == (order.close_time, order.net_profit)
     assert isinstance(row.of, Decimal)
     assert part.symbol == "BTCUSDT" and "status" in part.get_deferred_fields()
+
+
+def test_prepared_queries_give_what_each_gives_with_the_values_of_this_time(
+    alice: User, charlie: User
+) -> None:
+    hers, his = trader_of(account_of(alice)), trader_of(account_of(charlie))
+    orders = [closed_copy(trader, number) for trader in (hers, his) for number in (1, 2, 3)]
+    written = []
+
+    @Prepared
+    def asked(trader: Any, keys: Any, since: Any) -> Sequence[QuerySet[Any]]:
+        written.append(trader)
+        own = TrackingOrder.objects.filter(trader=trader).order_by("pk")
+        return own.filter(pk__one_of=keys, close_time__gte=since), own.only("symbol")[:2]
+
+    ever, later = timezone.now() - timedelta(days=9), timezone.now() + timedelta(days=1)
+    keys = [order.pk for order in orders[1:]]
+    for trader, since, found in ((hers, ever, orders[1:3]), (his, ever, orders[3:]), (his, later, [])):
+        first, second = asked(trader=trader.pk, keys=keys, since=since)
+        assert [fields(row) for row in first] == [
+            fields(TrackingOrder.objects.get(pk=row.pk)) for row in found
+        ]
+        assert [row.trader_id for row in second] == [trader.pk] * 2
+    assert asked(trader=his.pk, keys=[], since=ever)[0] == []
+    assert len(written) == 1, "the text is written once"
 
 
 def test_what_stands_around_a_trader_is_one_query(trader: Trader) -> None:
