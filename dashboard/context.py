@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Func, QuerySet, Subquery
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils.functional import SimpleLazyObject
 
 from copytrade import alerts, issues
@@ -77,33 +77,60 @@ NAV: tuple[tuple[str, tuple[Place, ...]], ...] = (
 )
 
 
-def navigation(url_name: str, place_name: str = "", user: Any = None) -> list[dict[str, Any]]:
+class Link(NamedTuple):
+    """A place as the page shows it. `here`: we are in it; `exact`: on its own page."""
+
+    name: str
+    label: str
+    url: str
+    thumb: str
+    icon: str
+    key: str
+    here: bool
+    exact: bool
+
+
+class Group(NamedTuple):
+    title: str
+    places: tuple[Link, ...]
+
+
+def navigation(url_name: str, place_name: str = "", user: Any = None) -> tuple[Group, ...]:
     """The groups of NAV with addresses; the place that `url_name` belongs to is marked `here`.
 
     `place_name`: the place where the address alone does not tell, as of an order, which is open or closed.
     """
-    groups = []
+    marks = frozenset(mark for mark in _MARKS if getattr(user, mark, False))
+    return _navigation(url_name, place_name, marks, get_script_prefix())
+
+
+_MARKS = frozenset(place.mark for _, places in NAV for place in places if place.mark)
+
+
+@lru_cache(512)
+def _navigation(url_name: str, place_name: str, marks: frozenset[str], prefix: str) -> tuple[Group, ...]:
     keys = shortcuts.letters([(place.name, place.label) for _, places in NAV for place in places])
+    groups = []
     for title, places in NAV:
-        rows = [
-            {
-                "name": place.name,
-                "label": place.label,
-                "url": reverse(place.name),
-                "thumb": place.thumb,
-                "icon": place.icon,
-                "key": keys[place.name],
-                "here": place.name == place_name
+        links = [
+            Link(
+                name=place.name,
+                label=place.label,
+                url=reverse(place.name),
+                thumb=place.thumb,
+                icon=place.icon,
+                key=keys[place.name],
+                here=place.name == place_name
                 if place_name
                 else url_name == place.name or any(url_name.startswith(n) for n in place.names),
-                "exact": url_name == place.name,
-            }
+                exact=url_name == place.name,
+            )
             for place in places
-            if not place.mark or getattr(user, place.mark, False)
+            if not place.mark or place.mark in marks
         ]
-        if rows:
-            groups.append({"title": title, "places": rows})
-    return groups
+        if links:
+            groups.append(Group(title, tuple(links)))
+    return tuple(groups)
 
 
 def looks(request: HttpRequest) -> dict[str, str]:

@@ -76,6 +76,13 @@ def history_page(
     return HistoryPage(shown, totals, older, _key_of(shown[0]) if after and shown else "")
 
 
+# What the list shows of a copy, and what the next page is told by.
+_SHOWN = (
+    "tracking_no", "trader__trader_id", "trader__name", "symbol", "position_side", "open_leverage", "open_time",
+    "close_time", "open_margin_amount", "open_price_avg", "close_avg_price", "realized_pnl", "net_profit",
+)  # fmt: skip
+
+
 def newest(
     user: User,
     rows: QuerySet[TrackingOrder],
@@ -101,7 +108,7 @@ def _shown(
     order: Sequence[str] = NEWEST_FIRST,
 ) -> list[TrackingOrder]:
     found = newest(user, rows, limit, order, filters.trader)
-    return list(found.select_related("trader", "account")[:limit])
+    return list(found.select_related("trader").only(*_SHOWN)[:limit])
 
 
 def history(user: User, filters: Filters) -> QuerySet[TrackingOrder]:

@@ -119,7 +119,9 @@ def open_overview(user: User, filters: Filters = NO_FILTERS, now: datetime | Non
     without a result. Two queries."""
     now = now or timezone.now()
     rows = filtered(orders_of(user).filter(closed=False), filters)
-    shown = [open_order(order, now) for order in open_rows(user, filters).select_related("trader__account")]
+    present = open_rows(user, filters).select_related("trader")
+    present = present.only(*OPEN_SHOWN, "trader__trader_id", "trader__name")
+    shown = [open_order(order, now) for order in present]
     left = _gone(rows.exclude(missing_since=None, lost_since=None))
     n, n_lost = (left[0].all_gone, left[0].all_lost) if left else (0, 0)
     return overview_of(shown, n - n_lost, n_lost, left)

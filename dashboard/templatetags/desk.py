@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
 from django.http import HttpRequest
@@ -342,13 +343,13 @@ def query(context: dict[str, Any], **changes: Any) -> str:
 
 
 def query_of(request: HttpRequest, **changes: Any) -> str:
-    values = request.GET.copy()
+    values = dict(request.GET.lists())
     for name, value in changes.items():
         if value in (None, ""):
             values.pop(name, None)
         else:
-            values[name] = value
-    return f"?{values.urlencode()}" if values else "?"
+            values[name] = [value]
+    return f"?{urlencode(values, doseq=True)}"
 
 
 @register.simple_tag(takes_context=True)

@@ -21,9 +21,7 @@ def test_every_place_has_a_letter_of_its_own() -> None:
     assert all(re.fullmatch("[a-z0-9]", letter) for letter in found.values())
     assert len(set(found.values())) == len(found)
     assert "g" not in found.values(), "it begins anew"
-    assert {place["key"] for group in navigation("overview") for place in group["places"]} <= set(
-        found.values()
-    )
+    assert {place.key for group in navigation("overview") for place in group.places} <= set(found.values())
 
 
 def test_a_place_that_nobody_thought_of_gets_a_free_letter() -> None:
