@@ -25,8 +25,8 @@ NOTED_EVERY = timedelta(minutes=10)
 
 
 def read(reading: Reading) -> None:
-    """One pass over my traders. A new trader, or another total, makes settings and history due. A pass that finds
-    everything as it was writes nothing."""
+    """One pass over my traders. Who joined or left makes settings and history due, and another total the history
+    alone: a name or a balance says of no close. A pass that finds everything as it was writes nothing."""
     present: dict[int, CopiedTrader] = {}
     for page in reading.client.iter_my_traders():
         bad = [(record.raw, record.reason) for record in page.bad]
@@ -41,6 +41,10 @@ def read(reading: Reading) -> None:
     with reading.fenced():
         ledger.alone_with(reading.account)
         known = _known(reading, locked=True)
+        closed = any(
+            uid in known and known[uid].trace_total_profit != record.trace_total_profit
+            for uid, record in present.items()
+        )
         joined = [_take(reading, known.get(uid), record) for uid, record in present.items()]
         left = _left(reading, known, present)
         for trader in left:
@@ -50,7 +54,7 @@ def read(reading: Reading) -> None:
     reading.changed += len(left)
     if any(joined) or left:
         make_due(reading.account, SyncJob.Kind.SETTINGS)
-    if reading.changed:
+    if any(joined) or left or closed:
         make_due(reading.account, SyncJob.Kind.HISTORY)
 
 

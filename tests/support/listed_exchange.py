@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.utils import timezone
 
@@ -40,6 +41,8 @@ class Exchange:
         self.fails_after: int | None = None
         self.page_size = 100
         self.money = Decimal("5")
+        self.trader: dict[str, Any] = {}  # what else my traders say of the one
+        self.left = False
         self.settings: list[dict] = [{"settingMode": "odd", "words": "x" * 900}]
 
     def open_tracking_orders(self, *, page: int = 1) -> Page[FollowerOrder]:
@@ -66,7 +69,8 @@ class Exchange:
 
     def iter_my_traders(self) -> Iterator[Page[CopiedTrader]]:
         self.calls += 1
-        yield Page([CopiedTrader(trader_id=UID, trader_name="Northwind", trace_total_profit=self.money)])
+        told = {"trader_name": "Northwind", "trace_total_profit": self.money} | self.trader
+        yield Page([] if self.left else [CopiedTrader(trader_id=UID, **told)])
 
     def follower_settings(self, *, trader_id: int) -> SettingsAnswer:
         self.calls += 1

@@ -15,7 +15,7 @@ from copytrade.models import Account, SettingsVersion, SyncJob, SyncRun, Trader,
 from copytrade.sync import leases
 from copytrade.sync import settings as settings_reader
 from copytrade.sync.reading import Reading
-from tests.support.listed_exchange import READ, Exchange, job, read
+from tests.support.listed_exchange import DAY, NOW, READ, Exchange, job, read
 from tests.support.told_orders import order
 
 # --- readings that find nothing new -------------------------------------------------------------------------
@@ -39,6 +39,49 @@ def test_an_unchanged_list_and_unchanged_balances_write_nothing(account: Account
         == TraderDay.objects.get().trace_total_profit
         == Decimal("5.1")
     )
+
+
+def brought_forward(account: Account, exchange: Exchange) -> bool:
+    """Does a reading of the traders make the history due?"""
+    SyncJob.objects.filter(kind="history").update(due_at=NOW + DAY)
+    read(account, exchange, "traders")
+    return job(account, "history").due_at < NOW + DAY
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"trader_name": "Southwind"},
+        {"extras": {"avatar": "another.png"}},
+        {"copy_trading_balance": Decimal("105"), "total_investment": Decimal("100")},
+        {"available_balance": Decimal("80"), "transferable_balance": Decimal("75")},
+    ],
+    ids=["name", "avatar", "top-up", "margin"],
+)
+def test_what_tells_of_no_close_brings_no_history_forward(
+    account: Account, exchange: Exchange, said: dict[str, object]
+) -> None:
+    assert brought_forward(account, exchange), "he joined"
+    exchange.trader = said
+    assert not brought_forward(account, exchange)
+    trader = Trader.objects.get()
+    assert {name: getattr(trader, {"trader_name": "name"}.get(name, name)) for name in said} == said
+
+
+def test_another_total_and_a_trader_who_leaves_or_comes_back_bring_the_history_forward(
+    account: Account, exchange: Exchange
+) -> None:
+    read(account, exchange, "traders")
+    assert not brought_forward(account, exchange)
+    exchange.money = Decimal("5.1")
+    assert brought_forward(account, exchange)
+    exchange.money = Decimal("5.10")
+    assert not brought_forward(account, exchange), "the same number"
+    exchange.left = True
+    assert brought_forward(account, exchange)
+    assert not brought_forward(account, exchange)
+    exchange.left = False
+    assert brought_forward(account, exchange), "he is back"
 
 
 def test_settings_that_were_found_as_they_were_count_as_read_without_a_write(
