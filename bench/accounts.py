@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from random import Random
 
 from copytrade import egress, keys
 from copytrade.clients import credential_context
-from copytrade.models import Account, Credential, SyncJob, Trader, User
-from copytrade.sandbox.world import accounts as world
+from copytrade.exchange.decoding import decode_one
+from copytrade.exchange.records import CopiedTrader
+from copytrade.models import Account, Credential, SyncJob, Trader, TraderDay, User
+from copytrade.sandbox.world import World, accounts
 from copytrade.sandbox.world.prices import origin_of
 from copytrade.scheduling import own
+from copytrade.sync.traders import KEPT_DAILY, MONEY
+from tests.support.sandbox_process import Sandbox
 
 PER_OWNER = 10
 SECRET, PASSPHRASE = "load-secret", "sandbox"
@@ -24,28 +27,47 @@ OWN = {"account": 1_400.0, "bills": 2_100.0, "funding": 4_200.0, "lead": 900.0}
 DAY = 86_400_000
 
 
-def load_accounts(number: int, *, seed: int = 1, spread: bool = True) -> list[Account]:
+def load_accounts(
+    number: int, *, seed: int = 1, spread: bool = True, world: World | None = None
+) -> list[Account]:
     """Accounts load-000001 ... of the sandbox, ten to an owner, active, their past read, nobody's reading late.
 
-    spread: due times lie evenly over the usual intervals; else everything is due now.
+    spread: due times lie evenly over the usual intervals; else everything is due now. world: what the sandbox serves
+    (`world_of`), and the traders' balances are known as it tells them; without it no balance was ever read.
     """
-    names = [world.load_name(one) for one in range(1, number + 1)]
+    names = [accounts.load_name(one) for one in range(1, number + 1)]
     owners = _owners(-(-number // PER_OWNER))
-    accounts = Account.objects.bulk_create(
+    made = Account.objects.bulk_create(
         Account(
             owner=owners[index // PER_OWNER], label=name, venue="sandbox", state=Account.State.ACTIVE,
-            key_hint=name[-4:], uid=world.uid(name),
+            key_hint=name[-4:], uid=accounts.uid(name),
         )
         for index, name in enumerate(names)
     )  # fmt: skip
-    Credential.objects.bulk_create(_credential(account) for account in accounts)
-    Trader.objects.bulk_create(trader for account in accounts for trader in _traders(account))
+    Credential.objects.bulk_create(_credential(account) for account in made)
     rng = Random(seed)
-    followed = Counter(Trader.objects.filter(account__in=accounts).values_list("account", flat=True))
-    SyncJob.objects.bulk_create(
-        job for account in accounts for job in _jobs(account, followed[account.pk], rng, spread)
-    )
-    return accounts
+    traders, jobs = [], []
+    for account in made:
+        followed = _traders(account)
+        its = _jobs(account, len(followed), rng, spread)
+        if world:
+            read_at = next(job.last_success_at for job in its if job.kind == SyncJob.Kind.TRADERS)
+            assert read_at
+            _as_told(account, followed, world, read_at)
+        traders += followed
+        jobs += its
+    Trader.objects.bulk_create(traders)
+    TraderDay.objects.bulk_create(_today(trader) for trader in traders if trader.balances_at)
+    SyncJob.objects.bulk_create(jobs)
+    return made
+
+
+def world_of(sandbox: Sandbox, number: int) -> World:
+    """The world of a running sandbox with so many load accounts, as it is now, once more in this process."""
+    truth = sandbox.truth(accounts.load_name(1))
+    world = World(truth["seed"], truth["start"], load_accounts=number, speed=truth["speed"])
+    world.advance(truth["now"])
+    return world
 
 
 def _owners(number: int) -> list[User]:
@@ -75,11 +97,32 @@ def _credential(account: Account) -> Credential:
 def _traders(account: Account) -> Sequence[Trader]:
     """Those that the sandbox lets this account follow."""
     now = datetime.now(UTC)
-    followed = world.load_bonds(account.label, origin_of(int(now.timestamp() * 1000)))
+    followed = accounts.load_bonds(account.label, origin_of(int(now.timestamp() * 1000)))
     return [
         Trader(account=account, trader_id=one.trader_id, name=one.name, copied=True, settings_read_at=now)
         for one in followed
     ]
+
+
+def _as_told(account: Account, followed: Sequence[Trader], world: World, read_at: datetime) -> None:
+    """What a reading of my traders stores of them (sync/traders.py), each told as the sandbox tells it."""
+    served = world.fresh()  # the books of 2,000 accounts are not kept in memory
+    served.advance(world.now_ms)
+    told = {row["traderId"]: decode_one(CopiedTrader, row) for row in served.my_traders(account.label)}
+    for trader in followed:
+        trader.balances_at = read_at
+        for name in MONEY:
+            setattr(trader, name, getattr(told[trader.trader_id], name))
+
+
+def _today(trader: Trader) -> TraderDay:
+    """The balances of the day of the last reading."""
+    assert trader.balances_at
+    return TraderDay(
+        trader=trader,
+        day=trader.balances_at.date(),
+        **{name: getattr(trader, name) for name in KEPT_DAILY},
+    )
 
 
 def _jobs(account: Account, followed: int, rng: Random, spread: bool) -> Sequence[SyncJob]:

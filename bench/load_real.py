@@ -29,7 +29,7 @@ from copytrade.models import COPY_KINDS, Account, SyncJob, User
 from tests.support.sandbox_process import Sandbox
 from tests.support.signed_in import signed_in
 
-from .accounts import load_accounts
+from .accounts import load_accounts, world_of
 from .ratios import Ratio
 from .stack import ROOT, Counted, Worker, weight_of
 
@@ -60,7 +60,7 @@ def real(folder: Path, minutes: float) -> list[Ratio]:
     options = ("--accounts", str(ACCOUNTS), "--limit", str(LIMIT), "--speed", str(SPEED))
     with Sandbox(folder / "sandbox.log", *options) as sandbox, web(folder, sandbox.url) as url:
         began = time.monotonic()
-        load_accounts(ACCOUNTS)
+        load_accounts(ACCOUNTS, world=world_of(sandbox, ACCOUNTS))
         seen.making = time.monotonic() - began
         with Worker(folder, sandbox.url, 4):
             watch(sandbox, url, minutes * 60, seen)
@@ -184,7 +184,10 @@ def told(seen: Seen, minutes: float) -> list[Ratio]:
     p95 = quantiles(times, n=20, method="inclusive")[-1]
     answers = ", ".join(f"{number} x {status}" for status, number in sorted(seen.statuses.items(), key=str))
     rows = [
-        Ratio("accounts made, seconds", seen.making, None, told=f"{ACCOUNTS:,} with keys, traders and jobs, in bulk"),
+        Ratio(
+            "accounts made, seconds", seen.making, None,
+            told=f"{ACCOUNTS:,} with keys, traders, their balances and jobs, in bulk",
+        ),
         Ratio(
             "oldest open list in the run, seconds", seen.ages["open"], 600, "most",
             f"{minutes:g} real minutes; weight per second: {_spent(seen)}",

@@ -9,13 +9,15 @@ from random import Random
 import pytest
 
 from bench import canned, delay, load_model
-from bench.accounts import load_accounts
+from bench.accounts import load_accounts, world_of
 from bench.ratios import Ratio, shown, table
 from copytrade.clients import _credentials
 from copytrade.exchange import OPERATIONS, envelopes
 from copytrade.exchange.jsontext import parse
-from copytrade.models import COPY_KINDS, OWN_KINDS, SyncJob, Trader
+from copytrade.models import COPY_KINDS, OWN_KINDS, SyncJob, SyncRun, Trader, TraderDay
 from copytrade.sandbox import keys
+from copytrade.sync import run
+from tests.support.sandbox_process import Sandbox
 
 
 @pytest.mark.parametrize(
@@ -112,3 +114,29 @@ def test_load_accounts_fall_due_one_after_the_other(db):
     load_accounts(20)
     due = sorted(SyncJob.objects.filter(kind="open").values_list("due_at", flat=True))
     assert len(set(due)) == 20 and (due[-1] - due[0]).total_seconds() > 200
+
+
+def test_a_first_reading_of_a_load_accounts_traders_finds_what_is_known(sandbox: Sandbox, redis_client, db):
+    """Else each of 2,000 accounts has its history read once more, and the measurement is of a desk that just began."""
+    sandbox.reset(accounts=5)
+    accounts = load_accounts(5, world=world_of(sandbox, 5))
+    before, totals = due(), list(Trader.objects.order_by("pk").values_list("trace_total_profit", flat=True))
+    assert any(totals) and None not in totals
+    for account in accounts:
+        assert run.sync_account(account.pk, [SyncJob.Kind.TRADERS]) == {SyncJob.Kind.TRADERS: ""}
+    readings = SyncRun.objects.filter(kind=SyncJob.Kind.TRADERS)
+    assert [(one.changed, one.error_code) for one in readings] == [(0, "")] * 5
+    assert due() == before, "no history was brought forward"
+    assert totals == list(Trader.objects.order_by("pk").values_list("trace_total_profit", flat=True))
+
+
+def test_without_a_world_no_balance_of_a_load_account_is_known(db):
+    load_accounts(2)
+    assert not Trader.objects.exclude(trace_total_profit=None, balances_at=None).exists()
+    assert not TraderDay.objects.exists()
+
+
+def due() -> list:
+    """When the histories and settings fall due."""
+    jobs = SyncJob.objects.filter(kind__in=(SyncJob.Kind.HISTORY, SyncJob.Kind.SETTINGS))
+    return list(jobs.order_by("pk").values_list("due_at", flat=True))
