@@ -16,13 +16,15 @@ from .days import day_of, first_moment, zone_of
 # (our trader key, close time, symbol) of an order, before and after it was written.
 Cell = tuple[int, datetime | None, str]
 _DAY = timedelta(days=1)
-_SET = ", ".join(f"{name} = EXCLUDED.{name}" for name in FIGURES)
+_SET = ", ".join(f"{name} = f.{name}" for name in FIGURES)
 _FRESH = ", ".join(f"f.{name}" for name in FIGURES)
 _KEPT = ", ".join(f"d.{name}" for name in FIGURES)
 _NAMES = ", ".join(FIGURES)
 
 # One statement: the sums of the touched days, those that differ written, emptied ones removed, and each trader
 # whose orders were touched marked, with a moment that moves at every touch (summarise() relies on it).
+# The account's ledger is locked and was before this statement began, so `kept` holds all sums that there are: what is
+# not among them cannot be there, and is put in without asking (ON CONFLICT costs half of what a first reading's take).
 # Traders are locked in the order of their keys, here as everywhere: nobody waits in a circle.
 # LATERAL (and OFFSET 0, which keeps it so), so that each day is a walk of its own over an index, however the
 # planner guesses.
@@ -45,6 +47,9 @@ WITH days AS (
     DELETE FROM copytrade_dayresult WHERE id IN (
         SELECT d.id FROM kept d LEFT JOIN fresh f USING (trader_id, day, symbol) WHERE f.n IS NULL
     )
+), changed AS (
+    UPDATE copytrade_dayresult r SET {_SET} FROM kept d JOIN fresh f USING (trader_id, day, symbol)
+    WHERE r.id = d.id AND ({_FRESH}) IS DISTINCT FROM ({_KEPT})
 ), marked AS (
     UPDATE copytrade_trader SET summaries_stale_since = clock_timestamp() WHERE id IN (
         SELECT id FROM copytrade_trader WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE
@@ -52,8 +57,7 @@ WITH days AS (
 )
 INSERT INTO copytrade_dayresult (account_id, trader_id, day, symbol, {_NAMES})
 SELECT %s, trader_id, day, symbol, {_FRESH} FROM fresh f LEFT JOIN kept d USING (trader_id, day, symbol)
-WHERE ({_FRESH}) IS DISTINCT FROM ({_KEPT})
-ON CONFLICT (trader_id, day, symbol) DO UPDATE SET {_SET}
+WHERE d.id IS NULL
 """
 
 
