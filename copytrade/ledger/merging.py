@@ -178,8 +178,9 @@ def _traders(account: Account, new: list[Row], changed: list) -> dict[int, int]:
     """{UID: our key}, with a row made for each trader that only an order has told of, and a name for the nameless."""
     names: dict[int, str] = {}
     for row in [*new, *(row for _, row, _ in changed)]:
-        name = row.held.content[0]
-        names[row.held.identity.trader] = max(name, names.get(row.held.identity.trader, ""))
+        trader, name = row.held.identity.trader, row.held.content[0]
+        if trader not in names or name > names[trader]:
+            names[trader] = name
     with connection.cursor() as cursor:
         cursor.execute(_TRADERS, [account.pk, list(names)])
         known = {uid: (key, name) for key, uid, name in cursor.fetchall()}

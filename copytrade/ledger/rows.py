@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from psycopg.types.datetime import TimestamptzLoader
 from copytrade.models import Account
 from copytrade.steps.merge import Identity, Observation, Row
 
-from .told import AT, COLUMNS, INT32, OPENED, SYMBOL, TIMES, TYPES, columns
+from .told import AT, COLUMNS, INT32, OPENED, SYMBOL, TEXTS, TIMES, TYPES, columns
 
 LEDGER_LOCK = 0x1ED6  # the first half of the advisory lock's number; the account is the second
 
@@ -43,9 +44,15 @@ SELECT o.id, o.missing_since, o.tracking_no, t.trader_id, o.symbol, o.position_s
 FROM copytrade_trackingorder o JOIN copytrade_trader t ON t.id = o.trader_id
 WHERE o.account_id = %s AND NOT o.closed AND o.first_seen_at < %s
 """
+_TEXTS = slice(0, len(TEXTS))
 _TIMES = slice(AT[TIMES[0]], AT[TIMES[-1]] + 1)
+_PLAIN = slice(_TEXTS.stop, _TIMES.start)
 _HEAD = 9  # columns of _SELECT before COLUMNS
 _COPY = f"COPY copytrade_trackingorder ({', '.join(_WRITTEN)}) FROM STDIN"
+_AT_ONCE = 100  # rows that are written together: the database takes them in while the next are spelt
+# What COPY's text format gives a meaning of its own.
+_SPECIAL = re.compile(r"[\\\n\r\t]").search
+_ESCAPED = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 _CHANGED = {
     "id": "bigint", "trader_id": "bigint", "generation": "bigint", "closed": "boolean", "beneath": "jsonb",
     "missing_since": "timestamptz", "lost_since": "timestamptz", **TYPES,
@@ -116,22 +123,38 @@ def _read_times_quickly(cursor: Any) -> None:
 
 
 def insert(account: Account, rows: list[Row], traders: dict[int, int], seen_at: datetime) -> None:
-    """New rows by COPY, the quickest way there is."""
+    """New rows by COPY, the quickest way there is, in its text format: psycopg, asked for each value how it is
+    written, takes twice as long for a row."""
     if not rows:
         return
-    # Times as text: psycopg takes ten times as long for one as for a text, half of all that a row costs here.
     first_seen = seen_at.isoformat()
     with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
-        for row in rows:
-            identity, closed, _, _ = row.held
-            told = columns(row)
-            times = [one if one is None else one.isoformat() for one in told[_TIMES]]
-            copy.write_row(
-                (
-                    account.pk, traders[identity.trader], identity.number, row.generation, closed, first_seen,
-                    _to_json(row.beneath), *told[: _TIMES.start], *times, *told[_TIMES.stop :],
-                )
-            )  # fmt: skip
+        for start in range(0, len(rows), _AT_ONCE):
+            lines = [_line(account.pk, row, traders, first_seen) for row in rows[start : start + _AT_ONCE]]
+            copy.write("".join(lines))
+
+
+def _line(account: int, row: Row, traders: dict[int, int], first_seen: str) -> str:
+    """A row as COPY reads it: a tab between values, a newline behind them."""
+    identity, closed, _, _ = row.held
+    told = columns(row)
+    texts, extras, beneath = told[_TEXTS], told[-1], _to_json(row.beneath)
+    if _SPECIAL(beneath or "") or _SPECIAL(extras) or _SPECIAL("".join(texts)):
+        texts, extras = [text.translate(_ESCAPED) for text in texts], extras.translate(_ESCAPED)
+        beneath = beneath and beneath.translate(_ESCAPED)
+    known = [
+        account, traders[identity.trader], identity.number, row.generation, closed, first_seen, beneath,
+        *texts, *told[_PLAIN], *_spelt(told[_TIMES]), extras,
+    ]  # fmt: skip
+    return "\t".join(["\\N" if one is None else str(one) for one in known]) + "\n"
+
+
+def _spelt(times: tuple[datetime | None, ...]) -> list[str | None]:
+    """Times as text. An order is made when it opens, and a time is spelt slowly."""
+    opened, closed, created, updated = [one and one.isoformat() for one in (*times[:2], None, times[3])]
+    if (made := times[2]) is not None:
+        created = opened if made == times[0] else made.isoformat()
+    return [opened, closed, created, updated]
 
 
 def overwrite(changed: list[tuple[Stored, Row, bool]], traders: dict[int, int]) -> None:

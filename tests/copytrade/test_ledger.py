@@ -11,7 +11,7 @@ from decimal import Decimal
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from copytrade import ledger
@@ -182,6 +182,31 @@ def test_text_that_the_database_cannot_hold_is_cleaned(ledger_account: Account) 
     ledger.merge(ledger_account, [record], source=ledger.OPEN)
     row = TrackingOrder.objects.get()
     assert row.trader_name == "North" and row.extras == {"note": "ab", "more": ["1.5"]}
+
+
+# What COPY gives a meaning of its own, and what looks like it.
+odd = st.text(st.sampled_from("ab\\\t\n\r.N|'\"\u00e9\u200b\U0001f600"), max_size=8)
+amounts = st.none() | st.builds(
+    lambda minus, digits, places: Decimal(f"{'-' * minus}{digits}E{places}"),
+    st.booleans(), st.integers(0, 10**6) | st.sampled_from([0, 10**50, 10**50 - 1]), st.integers(-12, 9),
+)  # fmt: skip
+
+
+@given(odd, odd, odd, st.lists(amounts, min_size=4, max_size=4))
+@example("\\N", "\\.", "\\", [Decimal("-0"), Decimal("-0.00"), Decimal("-0.5"), Decimal("1E+9")])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_a_record_says_is_stored_as_it_is_and_is_no_news_when_it_comes_again(
+    alice: User, name: str, symbol: str, note: str, told: list[Decimal | None]
+) -> None:
+    account = Account.objects.create(owner=alice, label=f"o{next(serial)}", venue="sandbox")
+    money = dict(zip(("net_profit", "realized_pnl", "profit_rate", "tp_trigger_price"), told, strict=True))
+    said = {"trader_name": name, "symbol": symbol, "extras": {"note": note} if note else {}, **money}
+    record = closed(1, created_time=None, **said)
+    assert ledger.merge(account, [record, closed(2)], source=ledger.HISTORY).added == 2
+    row = TrackingOrder.objects.get(account=account, tracking_no=1)
+    assert {column: getattr(row, column) for column in said} == said
+    assert (row.open_time, row.created_time, row.update_time) == (START, None, record.update_time)
+    assert ledger.says_nothing_new(account, ledger.observed([record], ledger.HISTORY))
 
 
 def test_missing_from_a_complete_pass_marks_and_never_closes(ledger_account: Account) -> None:
