@@ -26,11 +26,9 @@ from .templatetags import desk, figures, trader
 DJANGO = (
     "capfirst",
     "floatformat",
-    "lower",
     "pluralize",
     "slugify",
     "stringformat",
-    "striptags",
     "urlencode",
 )
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from copytrade.intervals import interval_of
 from copytrade.models import COPY_KINDS, Account, SyncJob, User
+
+from .together import Prepared
 
 # What is promised is the interval that was planned (intervals.py). A reading counts as stale after three more of
 # them, but after ten minutes more at the most, and never before a minute.
@@ -60,11 +64,23 @@ def freshness(
     subject: User | Account, kinds: Iterable[str] | None = None, now: datetime | None = None
 ) -> Freshness:
     """The freshness of a user's (or one account's) data. One query. `kinds`: what counts; else copying."""
-    jobs = SyncJob.objects.select_related("account").order_by("account_id", "pk")
-    jobs = (
-        jobs.filter(account=subject) if isinstance(subject, Account) else jobs.filter(account__owner=subject)
-    )
+    asked = _of_account if isinstance(subject, Account) else _of_user
+    jobs, accounts = asked(pk=subject.pk)
+    known = {account.pk: account for account in accounts}
+    for job in jobs:
+        job.account = known[job.account_id]
     return freshness_of(jobs, kinds, now)
+
+
+@Prepared
+def _of_account(pk: Any) -> Sequence[QuerySet[Any]]:
+    return SyncJob.objects.filter(account=pk).order_by("account_id", "pk"), Account.objects.filter(pk=pk)
+
+
+@Prepared
+def _of_user(pk: Any) -> Sequence[QuerySet[Any]]:
+    jobs = SyncJob.objects.filter(account__owner=pk)
+    return jobs.order_by("account_id", "pk"), Account.objects.filter(owner=pk)
 
 
 def freshness_of(

@@ -235,9 +235,18 @@ def when(value: Any) -> SafeString | str:
     """`21 Nov 06:50` in the person's zone, the year when it is another one, the full time on hover."""
     if not isinstance(value, datetime):
         return day(value)
-    local = timezone.localtime(value)
+    return _time(value, _when(timezone.localtime(value)))
+
+
+@register.filter
+def when_text(value: Any) -> str:
+    """The same as plain text, for attributes."""
+    return _when(timezone.localtime(value)) if isinstance(value, datetime) else day(value)
+
+
+def _when(local: datetime) -> str:
     year = "" if local.year == timezone.localtime().year else f" {local.year}"
-    return _time(value, f"{local.day} {MONTHS[local.month - 1]}{year} {local.hour:02}:{local.minute:02}")
+    return f"{local.day} {MONTHS[local.month - 1]}{year} {local.hour:02}:{local.minute:02}"
 
 
 @register.filter
