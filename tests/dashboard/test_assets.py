@@ -83,7 +83,8 @@ def test_files_are_only_read() -> None:
 def test_every_style_sheet_and_script_of_ours_is_sent_by_some_page() -> None:
     """A file that nobody joins or links would be written for nothing."""
     parts = {part for files in JOINED.values() for part in files}
-    pages = "".join(path.read_text() for path in (Path(settings.BASE_DIR) / "templates").rglob("*.html"))
+    templates = Path(settings.BASE_DIR) / "templates"
+    pages = "".join(path.read_text() for kind in ("*.html", "*.jinja") for path in templates.rglob(kind))
     ours = {str(path.relative_to(STATIC)) for path in STATIC.rglob("*") if path.suffix in {".css", ".js"}}
     assert {name for name in ours if name not in parts and f"'{name}'" not in pages} == set()
     joined = [part for files in JOINED.values() for part in files]
