@@ -11,10 +11,11 @@ import pytest
 import redis
 from django.conf import settings as django_settings
 from django.db import connection
-from django.test import Client
+from django.test import Client, TransactionTestCase
 
 from copytrade.clients import limiter_at
 from copytrade.models import User
+from tests.support.emptied import emptied
 from tests.support.sandbox_process import Sandbox
 from tests.support.signed_in import signed_in
 
@@ -36,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     And the process that only hands out tests needs no Redis number; its workers claim their own.
     """
     gc.set_threshold(50_000, 20, 20)
+    TransactionTestCase._fixture_teardown = emptied  # type: ignore[method-assign]
     if getattr(config.option, "numprocesses", None):
         import tests.settings
 
