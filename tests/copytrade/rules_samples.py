@@ -149,15 +149,27 @@ slippage = exact("0.001", "0.01") | st.sampled_from([Decimal(0), Decimal("0.001"
 leverage = st.integers(1, 500)
 
 
-def maybe(strategy, always):
-    return strategy if always else st.none() | strategy
+# Strategies are made once: made again in every draw, they take longer than the drawing.
+modes = st.sampled_from(["unified", "per_symbol"])
+orders_of_symbols = st.permutations(SYMBOLS)
+how_many_symbols = st.integers(1, len(SYMBOLS))
+trace_types = st.sampled_from(["percent", "amount"])
+leverage_types = {
+    True: st.sampled_from(["trader", "fixed", "specify"]),
+    False: st.sampled_from(["trader", "fixed"]),
+}
+margin_types = {True: st.sampled_from(["cross", "isolated", "trader"]), False: st.sampled_from(["trader"])}
+# By whether they are unified: then they may be left out.
+holds, ratios, slippages = (
+    {True: st.none() | strategy, False: strategy} for strategy in (hold, ratio, slippage)
+)
 
 
 @st.composite
 def configs(draw, unified=True, symbol=None):
     """A valid trace config. Optional fields are sometimes left out in unified mode."""
-    leverage_type = draw(st.sampled_from(["trader", "fixed", "specify"] if unified else ["trader", "fixed"]))
-    symbols = tuple(draw(st.permutations(SYMBOLS))[: draw(st.integers(1, len(SYMBOLS)))]) if unified else None
+    leverage_type = draw(leverage_types[unified])
+    symbols = tuple(draw(orders_of_symbols)[: draw(how_many_symbols)]) if unified else None
     fixed = leverage_type == "fixed"
     customs = ()
     if leverage_type == "specify":
@@ -165,13 +177,13 @@ def configs(draw, unified=True, symbol=None):
     return TraceConfig(
         symbol=symbol,
         symbols=symbols,
-        trace_type=draw(st.sampled_from(["percent", "amount"])),
+        trace_type=draw(trace_types),
         trace_value=draw(positive),
-        max_hold=draw(maybe(hold, not unified)),
-        take_profit=draw(maybe(ratio, not unified)),
-        stop_loss=draw(maybe(ratio, not unified)),
-        slippage=draw(maybe(slippage, not unified)),
-        margin_type=draw(st.sampled_from(["cross", "isolated", "trader"] if unified else ["trader"])),
+        max_hold=draw(holds[unified]),
+        take_profit=draw(ratios[unified]),
+        stop_loss=draw(ratios[unified]),
+        slippage=draw(slippages[unified]),
+        margin_type=draw(margin_types[unified]),
         leverage_type=leverage_type,
         long_leverage=draw(leverage) if fixed else None,
         short_leverage=draw(leverage) if fixed else None,
@@ -179,15 +191,24 @@ def configs(draw, unified=True, symbol=None):
     )
 
 
+unified_configs = configs()
+configs_of_symbols = {name: configs(unified=False, symbol=name) for name in SYMBOLS}
+
+
 @st.composite
-def settings(draw, mode=None):
-    """Valid settings of either mode, as this desk writes them."""
-    mode = mode or draw(st.sampled_from(["unified", "per_symbol"]))
+def drawn_settings(draw, mode):
+    mode = mode or draw(modes)
     if mode == "unified":
-        return CopySettings(mode, (draw(configs()),))
-    return CopySettings(
-        mode, tuple(draw(configs(unified=False, symbol=name)) for name in draw(st.permutations(SYMBOLS)))
-    )
+        return CopySettings(mode, (draw(unified_configs),))
+    return CopySettings(mode, tuple(draw(configs_of_symbols[name]) for name in draw(orders_of_symbols)))
+
+
+settings_by_mode = {mode: drawn_settings(mode) for mode in (None, "unified", "per_symbol")}
+
+
+def settings(mode=None):
+    """Valid settings of either mode, as this desk writes them."""
+    return settings_by_mode[mode]
 
 
 def config_body(symbol=None, /, **changes):
