@@ -31,11 +31,15 @@ class Turn:
         )
         assert now == [viewport["width"], phone, scheme == "dark"]
 
-    def every_look_is_right(self, name: str) -> None:
-        """Nothing is wider than its window, and axe finds nothing. It ends in the last look: turn before you go on."""
-        for viewport in (DESKTOP, PHONE):
+    def every_look_is_right(self, name: str, loaded: ViewportSize) -> None:
+        """Nothing is wider than its window, and axe finds nothing. It ends in the last look: turn before you go on.
+
+        `loaded`: the window in which the page was just loaded, in light; it is loaded once more for the other.
+        """
+        for viewport in (DESKTOP, PHONE) if loaded is DESKTOP else (PHONE, DESKTOP):
             self.to(viewport, "light")
-            self.page.reload()
+            if viewport is not loaded:
+                self.page.reload()
             for scheme in SCHEMES:
                 self.to(viewport, scheme)
                 assert sideways(self.page) == 0, (name, viewport, scheme)

@@ -56,7 +56,7 @@ def test_every_report_fits_is_accessible_and_light(
     live_desk.sign_in(page, alice)
     page.goto("/affiliate/")
     expect(page.get_by_role("button", name="Ask the exchange")).to_be_visible()
-    turn.every_look_is_right("nothing asked yet")
+    turn.every_look_is_right("nothing asked yet", loaded=DESKTOP)
     everything_read(partner)
     traffic = Traffic(page)
     for slug in KINDS:
@@ -66,7 +66,7 @@ def test_every_report_fits_is_accessible_and_light(
             traffic.first(address)
             assert traffic.view(address).size <= AGAIN, (slug, viewport)
         expect(page.locator(".report tbody tr").first).to_be_visible()
-        turn.every_look_is_right(slug)
+        turn.every_look_is_right(slug, loaded=PHONE)
 
 
 def test_a_report_that_is_asked_follows_by_itself_to_its_end(

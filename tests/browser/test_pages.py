@@ -28,7 +28,7 @@ def test_every_page_fits_and_is_accessible(open_page: Callable[..., Page], sandb
         turn.to(DESKTOP, "light")
         page.goto(address)
         expect(page.get_by_role("heading", level=1)).not_to_be_empty()
-        turn.every_look_is_right(name)
+        turn.every_look_is_right(name, loaded=DESKTOP)
 
 
 def test_the_chart_is_drawn_and_read_by_keyboard(page: Page) -> None:
