@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from copytrade.models import User
 from tests.browser.conftest import DESKTOP, Desk
-from tests.support.ledger_rows import account_of, closed_copy, open_copy, trader_of
+from tests.support.ledger_rows import account_of, closed_copy, open_copy, summed_once, trader_of
 
 GREEN, RED = "rgb(10, 122, 75)", "rgb(179, 38, 30)"
 
@@ -18,12 +18,17 @@ GREEN, RED = "rgb(10, 122, 75)", "rgb(179, 38, 30)"
 @pytest.fixture
 def at_the_desk(page: Page, live_desk: Desk, alice: User) -> Page:
     account = account_of(alice)
-    for number, name in enumerate(("Northwind Steady", "Double or Nothing")):
-        trader = trader_of(account, number, name)
-        for copy, net in enumerate(("12", "-7", "3")):
-            closed_copy(
-                trader, 100 * number + copy, net, days_ago=1 + copy, symbol=("BTCUSDT", "ETHUSDT")[copy % 2]
-            )
+    with summed_once():
+        for number, name in enumerate(("Northwind Steady", "Double or Nothing")):
+            trader = trader_of(account, number, name)
+            for copy, net in enumerate(("12", "-7", "3")):
+                closed_copy(
+                    trader,
+                    100 * number + copy,
+                    net,
+                    days_ago=1 + copy,
+                    symbol=("BTCUSDT", "ETHUSDT")[copy % 2],
+                )
     open_copy(trader, 900)
     live_desk.sign_in(page, alice)
     page.goto("/")
@@ -115,8 +120,9 @@ def test_every_picture_and_figure_takes_the_colours_that_were_chosen(
 ) -> None:
     page = open_page(DESKTOP, color_scheme="light")
     trader = trader_of(account_of(alice))
-    for number, net in enumerate(("12", "-9", "4", "-6", "8")):
-        closed_copy(trader, number, net, days_ago=1 + number, symbol=("BTCUSDT", "ETHUSDT")[number % 2])
+    with summed_once():
+        for number, net in enumerate(("12", "-9", "4", "-6", "8")):
+            closed_copy(trader, number, net, days_ago=1 + number, symbol=("BTCUSDT", "ETHUSDT")[number % 2])
     live_desk.sign_in(page, alice)
     page.goto(f"/traders/{trader.pk}/?period=all")
     usual = page.evaluate(COLOURS)

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from copytrade import reports
 from copytrade.models import CoverageGap, SyncJob, Trader, User
 from copytrade.statistics.correlation import LEAST_DAYS, correlation
-from tests.support.ledger_rows import account_of, closed_copies, closed_copy, open_copy, trader_of
+from tests.support.ledger_rows import (
+    account_of,
+    closed_copies,
+    closed_copy,
+    open_copy,
+    summed_once,
+    trader_of,
+)
 
 DAY = date(2026, 1, 1)
 
@@ -81,8 +88,9 @@ def pair(alice: User) -> list[Trader]:
     """Two traders who share BTCUSDT: the first has 2 copies of it and one of ETHUSDT, the second one of it."""
     account = account_of(alice)
     one, other = trader_of(account, 1, "One"), trader_of(account, 2, "Other")
-    for number, symbol in enumerate(["BTCUSDT", "BTCUSDT", "ETHUSDT"]):
-        closed_copy(one, number, "3", number + 1, symbol=symbol)
+    with summed_once():
+        for number, symbol in enumerate(["BTCUSDT", "BTCUSDT", "ETHUSDT"]):
+            closed_copy(one, number, "3", number + 1, symbol=symbol)
     closed_copy(other, 10, "-2", 2, symbol="BTCUSDT")
     return [one, other]
 

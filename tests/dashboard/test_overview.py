@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from copytrade import alerts
 from copytrade.models import Account, Alert, SyncJob, User
-from tests.support.ledger_rows import account_of, closed_copy, open_copy, trader_of, version_of
+from tests.support.ledger_rows import account_of, closed_copy, open_copy, summed_once, trader_of, version_of
 from tests.support.page_text import text
 
 pytestmark = pytest.mark.django_db
@@ -35,8 +35,9 @@ def client(alice: User, client_of: Callable[[User], Client]) -> Client:
 
 def test_the_tiles_add_up_by_period_after_costs(client: Client, alice: User) -> None:
     trader = trader_of(account_of(alice))
-    for number, (net, days) in enumerate([("10", 3), ("-4", 20), ("7.5", 60)]):
-        closed_copy(trader, number, net, days)
+    with summed_once():
+        for number, (net, days) in enumerate([("10", 3), ("-4", 20), ("7.5", 60)]):
+            closed_copy(trader, number, net, days)
     open_copy(trader, 50)
     page = text(client.get("/").content.decode())
     assert re.search(r"7 days \+10\.00 1 closed copy", page)
@@ -117,8 +118,9 @@ def test_traders_stand_by_what_they_earned_also_those_who_were_left(client: Clie
         trader_of(account, 2, "Former", copied=False, left_at=timezone.now()),
         trader_of(account, 3, "Bad"),
     )
-    for number, (trader, net) in enumerate([(bad, "-9"), (former, "1"), (good, "5")]):
-        closed_copy(trader, number, net)
+    with summed_once():
+        for number, (trader, net) in enumerate([(bad, "-9"), (former, "1"), (good, "5")]):
+            closed_copy(trader, number, net)
     page = client.get("/").content.decode()
     table = page[page.index('class="traders"') :]
     assert table.index(">Good<") < table.index(">Former<") < table.index(">Bad<")
@@ -136,8 +138,9 @@ def chart_of(client: Client, html: str, page: str = "/") -> dict:
 
 def test_the_chart_starts_again_from_nothing_in_the_chosen_period(client: Client, alice: User) -> None:
     trader = trader_of(account_of(alice))
-    for number, (net, days) in enumerate([("100", 40), ("10", 5), ("-4", 4), ("1", 3)]):
-        closed_copy(trader, number, net, days)
+    with summed_once():
+        for number, (net, days) in enumerate([("100", 40), ("10", 5), ("-4", 4), ("1", 3)]):
+            closed_copy(trader, number, net, days)
     week = chart_of(client, client.get("/?period=7").content.decode())
     assert week["equity"] == [10, 6, 7]
     assert week["drawdown"] == [0, -4, -3]

@@ -17,7 +17,15 @@ from copytrade import connections, reports
 from copytrade.models import Account, Trader, User
 from copytrade.rules import PER_SYMBOL, CopySettings
 from copytrade.sync.run import sync_account
-from tests.support.ledger_rows import UNIFIED, account_of, closed_copy, open_copy, trader_of, version_of
+from tests.support.ledger_rows import (
+    UNIFIED,
+    account_of,
+    closed_copy,
+    open_copy,
+    summed_once,
+    trader_of,
+    version_of,
+)
 from tests.support.trader_page import section
 
 pytestmark = pytest.mark.django_db
@@ -83,8 +91,9 @@ def test_the_newest_settings_count(trader: Trader) -> None:
 def test_copies_of_before_the_settings_say_nothing_of_a_multiples_size(trader: Trader) -> None:
     config = replace(UNIFIED.configs[0], trace_type="percent", trace_value=Decimal("0.5"))
     version = version_of(trader, CopySettings("unified", (config,)))
-    for number in range(3):
-        closed_copy(trader, 10 + number, days_ago=3)
+    with summed_once():
+        for number in range(3):
+            closed_copy(trader, 10 + number, days_ago=3)
     assert of(trader)["balance"] == "unknown"
     type(version).objects.filter(pk=version.pk).update(first_seen_at=timezone.now() - timedelta(days=30))
     trader.versions.exclude(pk=version.pk).delete()

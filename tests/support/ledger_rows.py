@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -100,13 +102,38 @@ def closed_copies(trader: Trader, *copies: tuple[int, str, float, str]) -> list[
     return made
 
 
+@contextmanager
+def summed_once() -> Iterator[None]:
+    """Copies that are closed in it are summed together at its end, in the same way but for the cost."""
+    outer = _summing.copies
+    made = _summing.copies = []
+    try:
+        yield
+    finally:
+        _summing.copies = outer
+    by_trader: dict[Trader, list[TrackingOrder]] = {}
+    for copy in made:
+        by_trader.setdefault(copy.trader, []).append(copy)
+    for trader, copies in by_trader.items():
+        _summed(trader, copies)
+
+
+class _Summing:
+    """The copies that the innermost `summed_once` has yet to sum; None outside of one."""
+
+    copies: list[TrackingOrder] | None = None
+
+
+_summing = _Summing()
+
+
 def winner_and_loser(account: Account) -> Trader:
     """A trader with six closed copies in the last three months, +10, +10, -5, 0, +5, and one of -2 long ago."""
     trader = trader_of(account, trace_total_profit=Decimal(18))
-    for number, (net, days) in enumerate(
-        [("10", 40), ("10", 30), ("-5", 20), ("0", 10), ("5", 5), ("-2", 200)]
-    ):
-        closed_copy(trader, number, net, days, symbol="ETHUSDT" if number % 2 else "BTCUSDT")
+    copies = [("10", 40), ("10", 30), ("-5", 20), ("0", 10), ("5", 5), ("-2", 200)]
+    with summed_once():
+        for number, (net, days) in enumerate(copies):
+            closed_copy(trader, number, net, days, symbol="ETHUSDT" if number % 2 else "BTCUSDT")
     return trader
 
 
@@ -129,6 +156,9 @@ def _closed(trader: Trader, number: int, net: str, days_ago: float, **more: Any)
 
 
 def _summed(trader: Trader, copies: list[TrackingOrder]) -> None:
+    if _summing.copies is not None:
+        _summing.copies += copies
+        return
     rollups.refresh_cells(trader.account, [(trader.pk, copy.close_time, copy.symbol) for copy in copies])
     rollups.summarise([trader.pk])
 

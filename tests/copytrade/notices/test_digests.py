@@ -24,7 +24,7 @@ from copytrade.models import (
     User,
 )
 from copytrade.notices import channels, digests
-from tests.support.ledger_rows import account_of, closed_copy, open_copy, trader_of, version_of
+from tests.support.ledger_rows import account_of, closed_copy, open_copy, summed_once, trader_of, version_of
 
 pytestmark = pytest.mark.django_db
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -175,18 +175,19 @@ def world(alice: User) -> list[Trader]:
         trader_of(first, 1, "Blue Harbour"),
         trader_of(second, 2, "Kestrel"),
     ]
-    for number, (trader, net, ago) in enumerate(
-        [
-            (0, "5.25", 1),
-            (0, "-1.5", 1),
-            (1, "-7.125", 1),
-            (2, "2", 1),
-            (2, "100", 0),
-            (1, "-40", 5),
-            (0, "9", 12),
-        ]
-    ):
-        closed_copy(traders[trader], number, net, ago)
+    with summed_once():
+        for number, (trader, net, ago) in enumerate(
+            [
+                (0, "5.25", 1),
+                (0, "-1.5", 1),
+                (1, "-7.125", 1),
+                (2, "2", 1),
+                (2, "100", 0),
+                (1, "-40", 5),
+                (0, "9", 12),
+            ]
+        ):
+            closed_copy(traders[trader], number, net, ago)
     for number in (50, 51):
         open_copy(traders[0], number)
     return traders
@@ -299,8 +300,9 @@ def test_ten_traders_cost_as_many_queries_as_thirty(alice: User) -> None:
     account = account_of(alice)
 
     def queries(numbers: range) -> int:
-        for number in numbers:
-            closed_copy(trader_of(account, number, f"Trader {number}"), number)
+        with summed_once():
+            for number in numbers:
+                closed_copy(trader_of(account, number, f"Trader {number}"), number)
         Digest.objects.all().delete()
         digest = digest_of(alice)
         with CaptureQueriesContext(connection) as captured:

@@ -27,7 +27,7 @@ from tests.dashboard.copy_settings.steps import (
     url,
     writes,
 )
-from tests.support.ledger_rows import closed_copy, open_copy
+from tests.support.ledger_rows import closed_copy, open_copy, summed_once
 from tests.support.sandbox_process import Sandbox
 
 pytestmark = pytest.mark.django_db
@@ -38,8 +38,9 @@ State = SettingsChange.State
 def test_the_review_says_what_changes_what_stays_and_the_exact_request(
     client: Client, trader: Trader
 ) -> None:
-    for number in range(3):
-        closed_copy(trader, number, open_margin_amount=Decimal(100), open_leverage=5)
+    with summed_once():
+        for number in range(3):
+            closed_copy(trader, number, open_margin_amount=Decimal(100), open_leverage=5)
     answer = review(
         client, trader, trace_type="amount", trace_value="400", long_leverage="10", stop_loss="20"
     )

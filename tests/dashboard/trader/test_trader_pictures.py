@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from copytrade.models import Trader, TraderNote, User
 from tests.dashboard.test_overview import chart_of
-from tests.support.ledger_rows import account_of, closed_copy, trader_of, version_of
+from tests.support.ledger_rows import account_of, closed_copy, summed_once, trader_of, version_of
 from tests.support.page_text import text
 from tests.support.trader_page import page_of, part_of, section, summed
 
@@ -53,8 +53,9 @@ def folded(client: Client, trader: Trader, name: str) -> str:
 @pytest.mark.parametrize("name", FOLDS)
 def test_what_is_folded_away_is_sent_when_it_is_opened(client: Client, alice: User, name: str) -> None:
     trader = trader_of(account_of(alice))
-    for number in range(20):  # more symbols than are shown, in two months
-        closed_copy(trader, number, "5", 1 + 2 * number, symbol=f"C{number}USDT")
+    with summed_once():
+        for number in range(20):  # more symbols than are shown, in two months
+            closed_copy(trader, number, "5", 1 + 2 * number, symbol=f"C{number}USDT")
     summed(trader)
     html = page_of(client, trader, "?period=all")
     link = re.search(
