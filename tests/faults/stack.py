@@ -1,7 +1,7 @@
-"""A desk's whole stack for one test session, every part of which may be killed, paused or restarted empty.
+"""A desk's whole stack for the tests of a module, every part of which may be killed, paused or restarted empty.
 
 PostgreSQL and Redis of its own (embedded, unix sockets), two worker parents with two processes each, beats, and a
-sandbox exchange. Each process hangs on a leash (ops/leash.py): nothing outlives the session, however it ends.
+sandbox exchange. Each process hangs on a leash (ops/leash.py): nothing outlives the test process, however it ends.
 """
 
 from __future__ import annotations

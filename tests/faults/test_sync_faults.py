@@ -22,8 +22,9 @@ SEEDS = range(1, int(os.environ.get("COPYDESK_FAULT_SEEDS", "1")) + 1)
 assert sync_scenarios and sync_servers  # they have entered themselves in SCENARIOS
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def whole_stack(tmp_path_factory: pytest.TempPathFactory, django_db_blocker: object) -> Iterator[Stack]:
+    """It ends with the last test here: its workers, which read every second, would slow down all that come after."""
     with ExitStack() as ends:
         with django_db_blocker.unblock():  # type: ignore[attr-defined]
             stack = ends.enter_context(Stack(tmp_path_factory.mktemp("stack")))
