@@ -6,6 +6,9 @@ import time
 
 from playwright.sync_api import Error, Locator, Page, expect
 
+# Between two looks at a page, in seconds: each has the desk make it, where its worker is still at what is awaited.
+PAUSE = 0.4
+
 
 def enter_the_demo(page: Page) -> None:
     """Press the demo's button, wait until the first reading is over, and go to the table of traders."""
@@ -15,7 +18,7 @@ def enter_the_demo(page: Page) -> None:
     deadline = time.monotonic() + 60
     while page.locator("[hx-get^='/first-reading/']").count():
         assert time.monotonic() < deadline, page.locator("main").inner_text()[:800]
-        time.sleep(0.1)
+        time.sleep(PAUSE)
         look_at(page, "/")
     until(page, "/traders/", lambda: page.get_by_role("link", name="Northwind Steady"))
 
@@ -36,7 +39,7 @@ def until(page: Page, url: str, what: object, seconds: float = 30) -> None:
     page.goto(url)
     while not what().first.is_visible():  # type: ignore[operator]
         assert time.monotonic() < deadline, page.locator("main").inner_text()[:800]
-        time.sleep(0.1)
+        time.sleep(PAUSE)
         page.reload()
 
 
