@@ -39,6 +39,7 @@ from django.utils import timezone  # noqa: E402
 from copytrade import rollups  # noqa: E402
 from copytrade.models import Account, TrackingOrder, Trader, User  # noqa: E402
 from copytrade.rollups import counted, read  # noqa: E402
+from dashboard.settling import settle  # noqa: E402
 from tests.support.signed_in import signed_in  # noqa: E402
 
 from . import ledgers  # noqa: E402
@@ -76,6 +77,7 @@ def main(arguments: list[str]) -> int:
     call_command("migrate", verbosity=0)
     desks = [desk(number) for number in (given.orders // 100, given.orders // 10, given.orders)]
     said("databases made")
+    settle()  # as the real server
     for _ in range(ROUNDS):
         for one in desks:
             in_process(one)

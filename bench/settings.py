@@ -6,7 +6,6 @@ broker and a worker process to the committed APPLIED, against the sandbox exchan
 
 from __future__ import annotations
 
-import gc
 import json
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from copytrade import changes, rules, symbols, versions  # noqa: E402
 from copytrade.clients import talking_to  # noqa: E402
 from copytrade.models import CopySymbols, SettingsChange, Trader, User  # noqa: E402
 from copytrade.sync import run  # noqa: E402
+from dashboard.settling import settle  # noqa: E402
 from tests.faults.desk_workers import Workers  # noqa: E402
 from tests.support.sandbox_process import Sandbox  # noqa: E402
 from tests.support.signed_in import signed_in  # noqa: E402
@@ -68,8 +68,7 @@ def editor() -> list[Row]:
         symbols.set_by_operator("sandbox", SYMBOLS)
         client = signed_in(alice())
         visit(client, reverse("bare"))
-        gc.collect()
-        gc.freeze()  # as dashboard/wsgi.py does for the real server
+        settle()  # as the real server
         bare = timed(lambda: visit(client, reverse("bare")), PAGES)
         rows = []
         for trader_id, mode in ((1, "per symbol"), (2, "unified")):
