@@ -141,6 +141,8 @@ def _reader(field: models.Field) -> Read:
         return lambda value: json.loads(json.dumps(value, default=float)) if value else value
     if isinstance(field, models.DateTimeField):
         return lambda value: value and datetime.fromisoformat(value)
+    if isinstance(field, models.BinaryField):
+        return lambda value: value if value is None else bytes.fromhex(value[2:])  # after "\\x"
     if isinstance(field, models.CharField | models.TextField | models.IntegerField | models.BooleanField):
         return _same
     return lambda value: value if value is None else field.to_python(value)

@@ -18,7 +18,7 @@ from dashboard import admission
 from dashboard import demo as demo_desk
 from dashboard.forms.people import SetupForm
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
+BACKEND = "dashboard.sessions.PersonBackend"
 
 
 @login_not_required

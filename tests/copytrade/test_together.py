@@ -8,15 +8,25 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.contrib.sessions.models import Session
 from django.db import connection
 from django.db.models import F, QuerySet
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from copytrade.models import OrderRevision, SettingsVersion, TrackingOrder, Trader, TraderNote, User
+from copytrade.models import (
+    OrderRevision,
+    SettingsVersion,
+    TrackingOrder,
+    Trader,
+    TraderNote,
+    User,
+)
 from copytrade.reports.together import Prepared, together
 from copytrade.reports.trader_around import trader_around
 from tests.support.ledger_rows import BIG, account_of, closed_copy, open_copy, trader_of, version_of
+from tests.support.whole_world import rows_of
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +52,20 @@ def test_every_field_of_every_row_is_what_its_own_query_gives(trader: Trader) ->
     assert found[0].tracking_no == BIG + 3, "above 2 to the power of 53, and exact"
     assert [fields(row) for row in versions] == [fields(row) for row in SettingsVersion.objects.all()]
     assert nothing == []
+
+
+def test_rows_of_every_kind_are_read_as_their_own_queries_read_them(alice: User, client_of: Any) -> None:
+    rows_of(alice, "Northwind")
+    client_of(alice)  # a session
+    kinds = [model for model in apps.get_models() if model.objects.exists()]
+    assert {User, Session, TrackingOrder, Trader} <= set(kinds) and len(kinds) > 25
+    for model in kinds:
+        own = list(model.objects.order_by("pk"))
+        (found,) = together(model.objects.order_by("pk"))
+        assert [fields(row) for row in found] == [fields(row) for row in own], model
+        assert [list(map(type, fields(row).values())) for row in found] == [
+            list(map(type, fields(row).values())) for row in own
+        ], model
 
 
 def test_annotations_and_parts_of_rows_come_along(trader: Trader) -> None:

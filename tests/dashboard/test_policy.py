@@ -165,7 +165,7 @@ def test_error_pages_keep_the_policy_too(path: str, alice: User, client_of: Call
 
 def test_a_form_from_elsewhere_is_refused_with_a_sentence(alice: User) -> None:
     client = Client(enforce_csrf_checks=True)
-    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(alice, backend="dashboard.sessions.PersonBackend")
     answer = client.post(reverse("connection_add"), {"label": "x"})
     assert answer.status_code == 403
     assert b"too old" in answer.content

@@ -90,7 +90,7 @@ def test_an_old_or_doubtful_proof_is_asked_for_again_and_nothing_is_confirmed(
 
 def test_a_session_that_never_gave_a_proof_is_asked(alice: User, draft: SettingsChange) -> None:
     client = Client()
-    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(alice, backend="dashboard.sessions.PersonBackend")
     assert press(client, draft).headers["Location"].startswith(ASKS)
 
 

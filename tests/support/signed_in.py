@@ -12,7 +12,7 @@ from copytrade.models import User
 def signed_in(user: User, *, method: str = "password", seconds_ago: float = 0) -> Client:
     """`method` and `seconds_ago` say how and when the sign-in was proved: sending asks again when it is old."""
     client = Client()
-    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(user, backend="dashboard.sessions.PersonBackend")
     session = client.session
     session["account_authentication_methods"] = [{"method": method, "at": time.time() - seconds_ago}]
     session["account_authentication_methods_user"] = str(user.pk)

@@ -1,0 +1,46 @@
+"""Whose request it is: the session and its person, asked for at every request, so by queries that are written once.
+
+Both are Django's own, kept and checked as ever; only the way in which their rows are asked for is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth.backends import ModelBackend
+from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from copytrade.models import User
+from copytrade.reports import Prepared
+
+
+class SessionStore(db.SessionStore):
+    """What settings.SESSION_ENGINE looks for here."""
+
+    def _get_session_from_db(self) -> Session | None:
+        found = _session(key=self.session_key, now=timezone.now())[0]
+        if not found:
+            self._session_key = None  # an unknown key is no key
+        return found[0] if found else None
+
+
+class PersonBackend(ModelBackend):
+    """Signs in by name and password; one who is signed in comes back by key."""
+
+    def get_user(self, user_id: Any) -> User | None:
+        found = _person(pk=user_id)[0]
+        return found[0] if found and self.user_can_authenticate(found[0]) else None
+
+
+@Prepared
+def _session(key: Any, now: Any) -> Sequence[QuerySet[Any]]:
+    return (Session.objects.filter(session_key=key, expire_date__gt=now),)
+
+
+@Prepared
+def _person(pk: Any) -> Sequence[QuerySet[Any]]:
+    return (User.objects.filter(pk=pk),)
