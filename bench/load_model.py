@@ -3,8 +3,9 @@
 The model: one address gives so many readings' weight per second as the limiter would while nobody interactive calls
 (its share of 500 in 10 s, a part of the reserve lent, each call counted from its grant to a window after its answer).
 Jobs are read earliest deadline first, one after the other; a reading weighs 10, of settings 10 for each of two or
-three traders. Closes are Poisson with lognormal rates; one that a reading finds brings the account's history forward,
-and its traders where its open list is not at its cap, as in the desk. No failures, no boosts.
+three traders. Closes are Poisson with lognormal rates; one that an open list finds brings the account's history
+forward, and its traders where the list is not at its cap; one that a total tells first brings the history alone, as
+in the desk. No failures, no boosts.
 """
 
 from __future__ import annotations
@@ -137,6 +138,8 @@ class Desk:
         if changed:
             for number in (row.pk + 1, row.pk + 2):
                 self._hint(number)
+        elif row.kind == "traders" and self.closes[row.account] <= self.now:
+            self._hint(row.pk - 1)  # another total, by a close that the open list has not told yet
 
     def _closed(self, account: int) -> bool:
         found = self.closes[account] <= self.now

@@ -60,7 +60,11 @@ def failed(
     if not isinstance(error, Unauthorized) and not lacks_reading:
         return
     now = now or timezone.now()
-    Account.objects.filter(pk=account.pk).update(refusals=F("refusals") + 1)
+    # A key that was replaced during the call is not meant, as in `succeeded`.
+    if not Account.objects.filter(pk=account.pk, key_set_at=account.key_set_at).update(
+        refusals=F("refusals") + 1
+    ):
+        return
     account.refresh_from_db(fields=["refusals", "state", "key_set_at"])
     if now - account.key_set_at < NEW_KEY_PATIENCE:
         state = Account.State.PENDING

@@ -113,6 +113,7 @@ def run_claimed(job: SyncJob, budget: float = BUDGET_SECONDS) -> str:
         with talking_to(account, fresh=True) as client:
             reading = Reading(job, account, client, budget)
             READERS[job.kind](reading)
+        return _succeeded(job, reading)
     except leases.LeaseLost:
         log.info("lease lost", job=job.pk, kind=job.kind)
         return TAKEN
@@ -123,7 +124,6 @@ def run_claimed(job: SyncJob, budget: float = BUDGET_SECONDS) -> str:
             job, f"An unexpected fault of Copydesk ({type(error).__name__}). It is tried again later."
         )
         raise
-    return _succeeded(job, reading)
 
 
 def _succeeded(job: SyncJob, reading: Reading) -> str:

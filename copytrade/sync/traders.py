@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 
 from copytrade import ledger
 from copytrade.exchange.records import CopiedTrader
 from copytrade.models import SyncJob, Trader, TraderDay
+from copytrade.statistics.exact import EXACT, ZERO, total
 
 from .leases import make_due
 from .reading import Reading
@@ -26,7 +27,8 @@ NOTED_EVERY = timedelta(minutes=10)
 
 def read(reading: Reading) -> None:
     """One pass over my traders. Who joined or left makes settings and history due, and another total the history
-    alone: a name or a balance says of no close. A pass that finds everything as it was writes nothing."""
+    alone, where the closes in the ledger do not explain it: a name or a balance says of no close. A pass that finds
+    everything as it was writes nothing."""
     present: dict[int, CopiedTrader] = {}
     for page in reading.client.iter_my_traders():
         bad = [(record.raw, record.reason) for record in page.bad]
@@ -42,7 +44,7 @@ def read(reading: Reading) -> None:
         ledger.alone_with(reading.account)
         known = _known(reading, locked=True)
         closed = any(
-            uid in known and known[uid].trace_total_profit != record.trace_total_profit
+            uid in known and _says_of_a_close(known[uid], record, reading.began)
             for uid, record in present.items()
         )
         joined = [_take(reading, known.get(uid), record) for uid, record in present.items()]
@@ -69,6 +71,18 @@ def _known(reading: Reading, *, locked: bool = False) -> dict[int, Trader]:
 def _left(reading: Reading, known: dict[int, Trader], present: dict[int, CopiedTrader]) -> list[Trader]:
     """Those copied until now and not on the list. Nobody, where a record of the list could not be read."""
     return [] if reading.bad else [t for uid, t in known.items() if t.copied and uid not in present]
+
+
+def _says_of_a_close(trader: Trader, record: CopiedTrader, began: datetime) -> bool:
+    """Whether the total changed by anything but the copies that closed since it was read and are in the ledger."""
+    before, now = trader.trace_total_profit, record.trace_total_profit
+    if before == now:
+        return False
+    if before is None or now is None or trader.balances_at is None:
+        return True
+    since = trader.orders.filter(closed=True, close_time__gt=trader.balances_at, close_time__lte=began)
+    nets = since.values_list("net_profit", flat=True)
+    return EXACT.subtract(now, before) != total(net or ZERO for net in nets)
 
 
 def _as_it_was(reading: Reading, present: dict[int, CopiedTrader]) -> bool:

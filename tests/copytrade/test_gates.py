@@ -13,6 +13,7 @@ from django.db import connection
 
 from copytrade import changes, connections, health, versions
 from copytrade.clients import NoKey
+from copytrade.exchange import Unauthorized
 from copytrade.models import Account, SettingsChange, SettingsVersion, TrackingOrder, Trader
 from copytrade.sync import run
 from tests.support.sandbox_process import Sandbox
@@ -91,6 +92,14 @@ def test_a_success_of_the_old_key_says_nothing_of_the_new_one(account: Account) 
     connections.replace_key(account, **LEAD)
     health.succeeded(under_way)
     assert Account.objects.get().state == "new"
+
+
+def test_a_refusal_of_the_old_key_says_nothing_of_the_new_one(account: Account) -> None:
+    under_way = Account.objects.get(pk=account.pk)
+    connections.replace_key(account, **LEAD)
+    before = Account.objects.values("state", "state_reason", "refusals").get()
+    health.failed(under_way, Unauthorized("The key was refused.", code=-1044))
+    assert Account.objects.values("state", "state_reason", "refusals").get() == before
 
 
 @pytest.mark.django_db(transaction=True)

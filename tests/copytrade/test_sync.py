@@ -310,6 +310,19 @@ def test_an_unforeseen_fault_pushes_the_job_ahead_before_it_is_raised(account: A
     assert job.pk not in leases.take_due()
 
 
+def test_a_fault_after_the_reading_pushes_the_job_ahead_too(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = account.jobs.get(kind="open")
+    SyncJob.objects.filter(pk=job.pk).update(due_at=timezone.now())
+    monkeypatch.setitem(run.READERS, "open", lambda reading: None)
+    monkeypatch.setattr(run.handing_back, "done", lambda *_: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        run.run_job(job.pk)
+    job.refresh_from_db()
+    assert job.due_at > timezone.now() and job.failures == 1 and job.lease_token is None
+
+
 def test_what_our_own_limit_holds_back_comes_again_soon_and_is_no_failure(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
+from itertools import count
 
 import pytest
 from django.db import connection, transaction
@@ -16,7 +17,7 @@ from copytrade.sync import leases
 from copytrade.sync import settings as settings_reader
 from copytrade.sync.reading import Reading
 from tests.support.listed_exchange import DAY, NOW, READ, Exchange, job, read
-from tests.support.told_orders import order
+from tests.support.told_orders import closed, order
 
 # --- readings that find nothing new -------------------------------------------------------------------------
 
@@ -82,6 +83,34 @@ def test_another_total_and_a_trader_who_leaves_or_comes_back_bring_the_history_f
     assert not brought_forward(account, exchange)
     exchange.left = False
     assert brought_forward(account, exchange), "he is back"
+
+
+def test_a_total_that_the_copies_in_the_ledger_explain_brings_no_history_forward(
+    account: Account, exchange: Exchange
+) -> None:
+    """An open list that missed them has had them looked up already: once is enough."""
+    read(account, exchange, "traders")
+    start, an_hour_ago, numbers = exchange.money, timezone.now() - timedelta(hours=1), count(1)
+    Trader.objects.update(balances_at=an_hour_ago)
+    uid = Trader.objects.get().trader_id
+
+    def close(net: str) -> None:
+        number = next(numbers)
+        at = an_hour_ago + timedelta(minutes=number)
+        opened = at - timedelta(hours=1)
+        copy = closed(number, net=net, close_time=at, trader_id=uid, open_time=opened)
+        ledger.merge(account, [copy], source=ledger.HISTORY)
+
+    close("2.50")
+    close("-0.25")
+    exchange.money = start + Decimal("2.25")
+    assert not brought_forward(account, exchange)
+    exchange.money += Decimal("2.25")
+    assert brought_forward(account, exchange), "what is counted once is not counted again"
+    Trader.objects.update(balances_at=an_hour_ago + timedelta(minutes=2.5))
+    close("1")
+    exchange.money += Decimal("1.5")
+    assert brought_forward(account, exchange), "another copy has closed, or a result was trued up"
 
 
 def test_settings_that_were_found_as_they_were_count_as_read_without_a_write(
