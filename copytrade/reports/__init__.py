@@ -7,7 +7,7 @@ first page, `visits` what is new on it; `timeline` the versions of a trader's se
 
 from .compare import Compared, Comparison, Pair, Shared, compare
 from .freshness import Freshness, Reading, freshness, freshness_of
-from .history import HistoryPage, HistoryTotals, history_page, undated
+from .history import HistoryPage, HistoryTotals, history_page
 from .orders import (
     Filters,
     Group,
@@ -21,7 +21,7 @@ from .orders import (
     open_overview,
 )
 from .overlap import Overlap, Part, overlaps
-from .overview import Overview, Tile, overview
+from .overview import Line, Overview, Tile, overview, overview_line
 from .readiness import ready
 from .reliability import Note, notes, table_and_reaches
 from .timeline import Entry, timeline
@@ -49,6 +49,7 @@ __all__ = [
     "Group",
     "HistoryPage",
     "HistoryTotals",
+    "Line",
     "Note",
     "OpenOrder",
     "OpenOverview",
@@ -82,6 +83,7 @@ __all__ = [
     "open_overview",
     "overlaps",
     "overview",
+    "overview_line",
     "reach_of",
     "ready",
     "reconciliation",
@@ -94,6 +96,5 @@ __all__ = [
     "trader_range",
     "trader_summary",
     "traders_table",
-    "undated",
     "zone_of",
 ]

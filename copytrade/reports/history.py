@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -11,12 +11,14 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection
 from django.db.models import Func, OuterRef, Q, QuerySet
 
-from copytrade.models import Account, TrackingOrder, User
+from copytrade.models import Account, TrackingOrder, Trader, User
 from copytrade.rollups.days import day_of, first_moment
 
 from .orders import NO_FILTERS, Filters, filtered, orders_of
+from .together import together
 from .zones import zone_of
 
+MOST_UNDATED = 20
 MOST_COUNTED = 2000  # where the daily sums do not help: a page must not wait for a million rows
 NEWEST_FIRST = ("-close_time", "-tracking_no", "-pk")
 OLDEST_FIRST = ("close_time", "tracking_no", "pk")
@@ -45,12 +47,8 @@ class HistoryPage:
     totals: HistoryTotals
     next: str
     previous: str = ""
-
-
-def undated(user: User, filters: Filters = NO_FILTERS, limit: int = 20) -> list[TrackingOrder]:
-    """Closed copies that the exchange told of without a closing time: they fit no page, and must not be hidden."""
-    rows = filtered(orders_of(user).filter(closed=True, close_time=None), filters)
-    return list(rows.select_related("trader").order_by("-tracking_no", "-pk")[:limit])
+    undated: list[TrackingOrder] = field(default_factory=list)  # they fit no page, and must not be hidden
+    traders: list[Trader] = field(default_factory=list)  # all of the person's, as filters offer them
 
 
 def history_page(
@@ -62,23 +60,32 @@ def history_page(
     page gave out.
     """
     rows, totals = history(user, filters), _totals(user, filters)
+    newer = TrackingOrder.objects.none()
     if before and not after:
-        found = _shown(user, filters, rows.filter(_beyond(before, "gt")), limit + 1, OLDEST_FIRST)
-        if len(found) > limit:
-            shown = found[limit - 1 :: -1]
-            return HistoryPage(shown, totals, _key_of(shown[-1]), _key_of(shown[0]))
-        # Fewer than a page are newer: that is the first page.
-    if after:
-        rows = rows.filter(_beyond(after, "lt"))
-    found = _shown(user, filters, rows, limit + 1)
+        newer = _shown(user, filters, rows.filter(_beyond(before, "gt")), limit + 1, OLDEST_FIRST)
+    older = rows.filter(_beyond(after, "lt")) if after else rows
+    undated = filtered(orders_of(user).filter(closed=True, close_time=None), filters)
+    above, found, left_out, traders = together(
+        newer,
+        _shown(user, filters, older, limit + 1),
+        undated.only(*_SHOWN).order_by("-tracking_no", "-pk")[:MOST_UNDATED],
+        Trader.objects.filter(account__owner=user).order_by("-copied", "name", "pk"),
+    )
+    known = {trader.pk: trader for trader in traders}
+    for order in [*above, *found, *left_out]:
+        order.trader = known[order.trader_id]
+    told = {"undated": left_out if totals.undated else [], "traders": traders}
+    if len(above) > limit:  # else fewer than a page are newer: that is the first page
+        shown = above[limit - 1 :: -1]
+        return HistoryPage(shown, totals, _key_of(shown[-1]), _key_of(shown[0]), **told)
     shown = found[:limit]
-    older = _key_of(shown[-1]) if len(found) > limit else ""
-    return HistoryPage(shown, totals, older, _key_of(shown[0]) if after and shown else "")
+    more = _key_of(shown[-1]) if len(found) > limit else ""
+    return HistoryPage(shown, totals, more, _key_of(shown[0]) if after and shown else "", **told)
 
 
 # What the list shows of a copy, and what the next page is told by.
 _SHOWN = (
-    "tracking_no", "trader__trader_id", "trader__name", "symbol", "position_side", "open_leverage", "open_time",
+    "tracking_no", "trader", "symbol", "position_side", "open_leverage", "open_time",
     "close_time", "open_margin_amount", "open_price_avg", "close_avg_price", "realized_pnl", "net_profit",
 )  # fmt: skip
 
@@ -106,9 +113,8 @@ def _shown(
     rows: QuerySet[TrackingOrder],
     limit: int,
     order: Sequence[str] = NEWEST_FIRST,
-) -> list[TrackingOrder]:
-    found = newest(user, rows, limit, order, filters.trader)
-    return list(found.select_related("trader").only(*_SHOWN)[:limit])
+) -> QuerySet[TrackingOrder]:
+    return newest(user, rows, limit, order, filters.trader).only(*_SHOWN)[:limit]
 
 
 def history(user: User, filters: Filters) -> QuerySet[TrackingOrder]:

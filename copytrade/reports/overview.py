@@ -134,16 +134,52 @@ def _around(
 @Prepared
 def _of_other_tables(owner: Any, since: Any) -> Sequence[QuerySet[Any]]:
     closed = newest(owner, orders_of(owner).filter(closed=True, close_time__isnull=False), RECENT)
-    versions = SettingsVersion.objects.filter(trader__account__owner=owner, first_seen_at__gte=since)
-    versions = versions.exclude(author=SettingsVersion.Author.FIRST).order_by("-first_seen_at", "-id")
     waiting = Alert.objects.filter(owner=owner, read_at=None, resolved_at=None, folded_into=None)
     return (
         Account.objects.filter(owner=owner),
         open_rows(owner).only(*OPEN_SHOWN),
         closed.only("trader", *BRIEFLY)[:RECENT],
-        versions.only("trader", "author", "first_seen_at")[:MOST_MARKS],
+        _changes_of_settings(owner, since),
         waiting.order_by("-created_at", "-id")[:MOST_ALERTS],
     )
+
+
+@dataclass(frozen=True)
+class Line:
+    """Of Overview, what its line is made of."""
+
+    equity: list[tuple[datetime, Decimal, Decimal]]
+    daily: list[tuple[date, Decimal]]
+    settings: list[SettingsVersion]
+
+
+def overview_line(user: User, period: str, zone: tzinfo, now: datetime) -> Line:
+    """The line of the first page alone, in two queries. Raises KeyError for a period that is none."""
+    today = now.astimezone(zone).date()
+    begins = first_day(period, today)
+    since = _EVER if begins is None else first_moment(begins, zone)
+    accounts, settings, traders = _of_the_line(owner=user.pk, since=since)
+    known = {trader.pk: trader for trader in traders}
+    for version in settings:
+        version.trader = known[version.trader_id]
+    days = day_nets([account.pk for account in accounts])
+    shown = _of_period(days, begins, today)
+    return Line(_equity(shown, zone, now), _daily(days, shown, begins, today), settings)
+
+
+@Prepared
+def _of_the_line(owner: Any, since: Any) -> Sequence[QuerySet[Any]]:
+    return (
+        Account.objects.filter(owner=owner),
+        _changes_of_settings(owner, since),
+        Trader.objects.filter(account__owner=owner).only("trader_id", "name"),
+    )
+
+
+def _changes_of_settings(owner: Any, since: Any) -> QuerySet[SettingsVersion]:
+    rows = SettingsVersion.objects.filter(trader__account__owner=owner, first_seen_at__gte=since)
+    rows = rows.exclude(author=SettingsVersion.Author.FIRST).order_by("-first_seen_at", "-id")
+    return rows.only("trader", "author", "first_seen_at")[:MOST_MARKS]
 
 
 def _with_open(rows: Sequence[PeriodRow], held: OpenOverview) -> list[TraderRow]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection, models
 from django.db.models import Expression, Lookup, QuerySet
 
@@ -76,7 +77,11 @@ class _Written:
     def __init__(self, queries: Sequence[QuerySet[Any]]) -> None:
         parts, self._params = [], []
         for query in queries:
-            sql, params = query.query.sql_with_params()
+            try:
+                sql, params = query.query.sql_with_params()
+            except EmptyResultSet:  # Django can tell that there is nothing without asking
+                parts.append("NULL::text")
+                continue
             parts.append(f"(SELECT json_agg(part) FROM ({sql}) part)::text")  # noqa: S608 (Django compiled it)
             self._params += params
         self._sql = f"SELECT {', '.join(parts)}"

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from copytrade import reports
+from copytrade.rollups.read import symbols_of
 from dashboard import access, htmx
 from dashboard.filters import RESULTS, SIDES, history_filters
 
@@ -14,7 +15,6 @@ from dashboard.filters import RESULTS, SIDES, history_filters
 def history(request: HttpRequest) -> HttpResponse:
     user = access.person(request)
     filters = history_filters(request.GET, reports.zone_of(user))
-    jobs = list(access.jobs(request).order_by("account_id", "pk"))
     after, before = request.GET.get("after", ""), request.GET.get("before", "")
     try:
         page = reports.history_page(user, filters, after=after, before=before)
@@ -23,15 +23,16 @@ def history(request: HttpRequest) -> HttpResponse:
     context = {
         "filters": filters,
         "page": page,
-        "undated": reports.undated(user, filters) if page.totals.undated else [],
+        "undated": page.undated,
         "lost": page.totals.lost,
-        "freshness": reports.freshness_of(jobs, ["history"]),
         "filtered": filters != reports.Filters(),
         "sides": SIDES,
         "results": RESULTS,
     }
     if not htmx.wants_part(request):
-        context["choices"] = reports.choices(user)
+        jobs = list(access.jobs(request).order_by("account_id", "pk"))
+        context["freshness"] = reports.freshness_of(jobs, ["history"])
+        context["choices"] = {"traders": page.traders, "symbols": symbols_of(user)}
         # Every connection has its readings from the beginning, so these name them all.
         context["accounts"] = list({job.account_id: job.account for job in jobs}.values())
     return htmx.render(request, "history/history.html", context, partial="ledger")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Any
 
@@ -15,12 +15,13 @@ from django.views.decorators.http import require_safe
 from copytrade import alerts, reports
 from copytrade.models import Alert, SettingsVersion
 from dashboard import access, charts, htmx, watching
-from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR, period
+from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR, Period, period
 
-# What partials/state.html tells of the data's state.
+# What partials/state.jinja tells of the data's state.
 TOLD_BY_STATE = {"refused": Alert.Kind.KEY_REFUSED, "stale": Alert.Kind.DATA_STALE}
 PERIODS = (WEEK, MONTH, QUARTER, YEAR, ALL)
 MOST_NEWS = 4
+LINE = "Net result, all traders"
 
 
 @require_safe
@@ -29,11 +30,13 @@ def overview(request: HttpRequest) -> HttpResponse:
     now, zone = timezone.now(), reports.zone_of(user)
     watching.watched(user)
     chosen = period(request.GET, PERIODS, QUARTER)
+    show = request.GET.get("show", "")
+    if show in ("chart", "equity") and htmx.wants_part(request):
+        return _of_the_line(
+            request, show, reports.overview_line(user, chosen.key, zone, now), chosen, now, zone
+        )
     found = reports.overview(user, chosen.key, zone=zone, now=now)
     marks = _marks(found.settings, chosen.since(now, zone))
-    show = request.GET.get("show", "")
-    if show == "chart" and htmx.wants_part(request):
-        return htmx.data(charts.equity_data(found.equity, marks, str(zone)))
     ranked = sorted(found.traders, key=lambda row: row.summary.net_profit, reverse=True)
     context: dict[str, Any] = {
         "overview": found,
@@ -46,7 +49,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "points": len(found.equity),
         "readout": charts.readout(found.equity, zone),
         "told": _told(found),
-        "title": "Net result, all traders",
+        "title": LINE,
         "daily": bool(found.daily),
         "table": SimpleLazyObject(lambda: charts.rows_of(found.daily)),
         "show": show,
@@ -58,9 +61,18 @@ def overview(request: HttpRequest) -> HttpResponse:
         "accounts": found.accounts,
         "recent": found.recent[: _fitting(found)],
     }
-    if show == "equity" and htmx.wants_part(request):
-        return htmx.part(request, "partials/equity_table.jinja", context)
     return render(request, "overview/overview.html", context)
+
+
+def _of_the_line(
+    request: HttpRequest, show: str, line: reports.Line, chosen: Period, now: datetime, zone: tzinfo
+) -> HttpResponse:
+    """What is sent to those who point at the line, or open its table."""
+    if show == "chart":
+        marks = _marks(line.settings, chosen.since(now, zone))
+        return htmx.data(charts.equity_data(line.equity, marks, str(zone)))
+    context = {"title": LINE, "table": charts.rows_of(line.daily), "show": show}
+    return htmx.part(request, "partials/equity_table.jinja", context)
 
 
 def _alerts(found: reports.Overview) -> dict[str, Any]:

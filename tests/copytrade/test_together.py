@@ -52,6 +52,9 @@ def test_every_field_of_every_row_is_what_its_own_query_gives(trader: Trader) ->
     assert found[0].tracking_no == BIG + 3, "above 2 to the power of 53, and exact"
     assert [fields(row) for row in versions] == [fields(row) for row in SettingsVersion.objects.all()]
     assert nothing == []
+    assert (
+        together(TraderNote.objects.none(), orders)[0] == [] and len(together(orders.none(), orders)[1]) == 3
+    )
 
 
 def test_rows_of_every_kind_are_read_as_their_own_queries_read_them(alice: User, client_of: Any) -> None:

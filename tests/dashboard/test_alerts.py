@@ -44,6 +44,13 @@ def test_an_empty_inbox_says_so(client: Client) -> None:
     assert "Nothing waits for you." in html and "Mark these as read" not in html
 
 
+@pytest.mark.parametrize(("n", "words"), [(1, "1 waits for you."), (3, "3 wait for you.")])
+def test_the_inbox_says_how_many_wait(client: Client, account: Account, n: int, words: str) -> None:
+    for number in range(n):
+        tell(account, number)
+    assert words.rstrip(".") in page(client)
+
+
 def test_each_kind_leads_to_its_cure(client: Client, account: Account) -> None:
     trader = Trader.objects.create(account=account, trader_id=702345678901234567, name="Northwind Steady")
     tell(account, 1)

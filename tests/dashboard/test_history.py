@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from django.db import connection
@@ -14,7 +15,7 @@ from django.utils import timezone
 
 from copytrade import rollups
 from copytrade.models import SyncJob, TrackingOrder, Trader, User
-from tests.dashboard.test_overview import FRAME, text
+from tests.dashboard.test_overview import FRAME, SIGNED_IN, text
 from tests.support.ledger_rows import account_of, closed_copy, day, open_copy, summed_once, trader_of
 
 pytestmark = pytest.mark.django_db
@@ -165,6 +166,23 @@ def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, trader: Trade
         counts.append(len(captured))
     assert counts[0] == counts[1] <= FRAME + 5
     assert TrackingOrder.objects.count() == 20
+
+
+@pytest.mark.parametrize("query", ["", "?before={key}", "?side=LONG"])
+def test_undated_copies_and_pages_back_cost_no_more(client: Client, trader: Trader, query: str) -> None:
+    for number in range(3):
+        last = closed_copy(trader, number, "1", number)
+    TrackingOrder.objects.filter(pk=last.pk).update(close_time=None)
+    first = TrackingOrder.objects.filter(close_time__isnull=False).latest("close_time")
+    assert first.close_time
+    key = f"{first.close_time.isoformat()}_{first.tracking_no}_{first.pk}"
+    address = URL + query.format(key=quote(key))
+    for headers, most in (({}, FRAME + 4), ({"HX-Request": "true"}, SIGNED_IN + 2)):
+        client.get(address, headers=headers)
+        with CaptureQueriesContext(connection) as captured:
+            page = client.get(address, headers=headers).content.decode()
+        assert len(captured) <= most
+        assert "Without a closing time" in page and len(shown(page)) == 2
 
 
 def test_a_closed_copy_without_a_closing_time_is_named_and_not_counted(

@@ -25,7 +25,7 @@ from tests.support.page_text import text
 pytestmark = pytest.mark.django_db
 # Queries of every page: the session, its user, and how many alerts and data issues wait. The list of sessions is kept
 # up to date once a minute.
-FRAME = 3
+SIGNED_IN, FRAME = 2, 3
 
 
 @pytest.fixture
@@ -178,6 +178,26 @@ def test_twenty_copies_cost_as_many_queries_as_ten(client: Client, alice: User) 
         counts.append(len(captured))
     assert counts[0] == counts[1]
     assert counts[0] <= FRAME + 5
+
+
+@pytest.mark.parametrize("show", ["equity", "chart"])
+def test_what_the_line_is_made_of_is_asked_for_alone(client: Client, alice: User, show: str) -> None:
+    trader = trader_of(account_of(alice))
+    version_of(trader)
+    for number in range(3):
+        closed_copy(trader, number, "3", number)
+    client.get("/?period=all")
+    part = {"HX-Request": "true"}
+    with CaptureQueriesContext(connection) as captured:
+        answer = client.get(f"/?period=all&show={show}", headers=part)
+    assert len(captured) - SIGNED_IN <= 3
+    assert "9.00" in text(answer.content.decode()) or answer.json()["equity"] == [3, 6, 9]
+
+
+def test_the_table_of_a_line_that_is_not_there_is_empty(client: Client, alice: User) -> None:
+    account_of(alice)
+    answer = client.get("/?show=equity", headers={"HX-Request": "true"})
+    assert answer.status_code == 200 and "<tbody></tbody>" in answer.content.decode()
 
 
 def test_money_is_exact_to_the_last_digit_on_hover(client: Client, alice: User) -> None:

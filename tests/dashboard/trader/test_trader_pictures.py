@@ -40,6 +40,17 @@ def test_the_chart_has_its_table_and_a_sentence_for_those_who_do_not_see_it(
 FOLDS = ("equity", "calendar", "holding", "margin", "costs", "symbols")
 
 
+@pytest.mark.parametrize("name", [*FOLDS, "days"])
+def test_what_is_folded_is_empty_where_nothing_closed(client: Client, alice: User, name: str) -> None:
+    """Its link is not there then; an address that was typed, or was right a moment ago, is no error."""
+    idle = trader_of(account_of(alice, "Idle"), 99, "Idle")
+    for query in ("?period=all", "?period=range&from=2020-01-01&to=2020-02-01"):
+        answer = client.get(
+            f"{reverse('trader', args=[idle.pk])}{query}&show={name}", headers={"HX-Request": "true"}
+        )
+        assert answer.status_code == 200
+
+
 def folded(client: Client, trader: Trader, name: str) -> str:
     """A table that is folded away, as a press on its link brings it: the same as the page with it open."""
     part = part_of(client, trader, f"?period=all&show={name}")
