@@ -7,7 +7,7 @@ and venue by itself (plan.py), and writes what has moved in one statement. All t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import expm1, fsum
 
@@ -39,10 +39,13 @@ TOO_FAR = 1.5
 
 @dataclass(slots=True)
 class Row:
-    """A job as the planner sees it. `ahead`: seconds until it is due, below 0 when it is late."""
+    """A job as the planner sees it. `ahead`: seconds until it is due, below 0 when it is late.
+
+    `times`: so many jobs that are all like this one (reports/more.py); their `account` is any name for all of theirs.
+    """
 
     pk: int
-    account: int
+    account: Hashable
     kind: str
     egress: str
     venue: str
@@ -54,6 +57,7 @@ class Row:
     failures: int
     boosted: bool
     ahead: float
+    times: int = 1
 
     @property
     def rate(self) -> float:
@@ -114,7 +118,8 @@ def intervals(rows: Sequence[Row], budget: float, venue: str) -> list[float]:
 
 
 def _job(row: Row, limits: Bounds) -> Job:
-    return Job(row.rate * WORTH[row.kind], row.weight, limits.floor, limits.cap)
+    """n jobs of rate r and weight w get the same interval as one of n r and n w, and cost as much."""
+    return Job(row.times * row.rate * WORTH[row.kind], row.times * row.weight, limits.floor, limits.cap)
 
 
 def _noticed(rows: Sequence[Row], solved: Sequence[float]) -> dict[int, float]:
@@ -143,14 +148,16 @@ def _hinted_beyond_plan(rows: Sequence[Row], solved: Sequence[float], noticed: d
         if row.kind == Kind.OPEN and is_at_cap(row.venue, row.kind, interval)
     }
     return fsum(
-        row.weight * (_readings(noticed.get(row.account, 0.0), interval) - 1 / interval)
+        row.times * row.weight * (_readings(noticed.get(row.account, 0.0), interval) - 1 / interval)
         for row, interval in zip(rows, solved, strict=True)
         if row.kind == Kind.TRADERS and row.account not in held
     )
 
 
 def _overlap_load(history: Sequence[Row], noticed: dict[int, float], interval: float) -> float:
-    return fsum(row.weight * _readings(noticed.get(row.account, 0.0), interval) for row in history)
+    return fsum(
+        row.times * row.weight * _readings(noticed.get(row.account, 0.0), interval) for row in history
+    )
 
 
 def _overlap(
