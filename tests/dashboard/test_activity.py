@@ -96,6 +96,22 @@ def test_settings_changes_are_listed_without_drafts(client: Client, account: Acc
     assert "Stop loss" in html
 
 
+def test_what_went_wrong_with_a_change_stands_beside_its_state(
+    client: Client, account: Account, alice: User
+) -> None:
+    trader = Trader.objects.create(account=account, trader_id=1, name="Northwind Steady")
+    common = {"trader": trader, "author": alice, "body": {}, "differences": [["Stop loss", "off", "20 %"]]}
+    SettingsChange.objects.create(state=SettingsChange.State.APPLIED, **common)
+    before = queries_of(client)
+    assert "<small>The" not in client.get(reverse("activity")).content.decode()
+    for sentence in ("The ratio is above <b>1</b>.", "The exchange did not answer."):
+        SettingsChange.objects.create(state=SettingsChange.State.REJECTED, error_message=sentence, **common)
+    assert queries_of(client) == before
+    html = client.get(reverse("activity")).content.decode()
+    assert "<small>The ratio is above &lt;b&gt;1&lt;/b&gt;.</small>" in html
+    assert "<small>The exchange did not answer.</small>" in html
+
+
 def test_older_readings_are_a_page_away(client: Client, account: Account) -> None:
     runs(account, 120)
     html = client.get(reverse("activity"), {"kind": "open"}).content.decode()
