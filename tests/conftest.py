@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 import redis
 from django.conf import settings as django_settings
+from django.core.cache import caches
 from django.db import connection
 from django.test import Client, TransactionTestCase
 
@@ -48,6 +49,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Django, every test and what they import stay to the end: no collection of rubbish need look through them."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    """What a web process keeps for a minute is of another test."""
+    caches["process"].clear()
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from django.db.models import (
     Subquery,
     Value,
     When,
+    Window,
 )
 from django.db.models.functions import Cast, Coalesce, Extract, Greatest, Least
 from django.utils import timezone
@@ -212,9 +213,10 @@ def _label(venue: str) -> str:
     return settings.VENUES.get(venue, {}).get("label", venue)
 
 
-def states() -> dict[str, int]:
-    """How many accounts of the desk there are in each state, those without any left out; one query."""
-    return dict(Account.objects.order_by().values_list("state").annotate(n=Count("pk")))
+def _states() -> QuerySet[Account]:
+    """An account of each state that there is on the desk, with how many there are in it: `n`."""
+    each = Account.objects.annotate(n=Window(Count("pk"), partition_by="state"))
+    return each.only("state").order_by("state").distinct("state")
 
 
 @dataclass(frozen=True)
@@ -240,9 +242,10 @@ class BoardRow:
     own: list[Cell]  # what the account says of itself
 
 
-def board_of(user: User) -> tuple[list[Account], list[SyncJob]]:
+def board_of(user: User) -> tuple[list[Account], list[SyncJob], dict[str, int]]:
     """A person's accounts by label, each with `open_issues`, and all their readings, each with its account and what
-    board() needs. One query."""
+    board() needs; for an operator, how many accounts of the desk there are in each state, those without any left
+    out. One query."""
     open_ones = (
         DataIssue.objects.filter(account=OuterRef("pk"), state=DataIssue.State.OPEN)
         .order_by()
@@ -252,14 +255,15 @@ def board_of(user: User) -> tuple[list[Account], list[SyncJob]]:
     )
     mine = Account.objects.filter(owner=user).annotate(open_issues=Coalesce(Subquery(open_ones), 0))
     jobs = SyncJob.objects.filter(account__owner=user).annotate(promised=promise())
-    accounts, readings = together(
+    accounts, readings, states = together(
         mine.order_by("label", "pk"),
         jobs.annotate(limit=_limit(F("promised"))).order_by("account_id", "pk"),
+        _states() if user.is_operator else Account.objects.none(),
     )
     known = {account.pk: account for account in accounts}
     for job in readings:
         job.account = known[job.account_id]
-    return accounts, readings
+    return accounts, readings, {row.state: row.n for row in states}
 
 
 def board(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_POST
@@ -19,6 +20,7 @@ from dashboard.sheets import sheet
 
 PAGE = 25
 ACCOUNTS = 25
+PLANNED_EVERY = 60  # seconds: the planner itself looks no more often
 
 
 @require_GET
@@ -27,10 +29,12 @@ def activity(request: HttpRequest) -> HttpResponse:
 
     The operator's figures are those of the whole desk; the rows below them are a person's own, always.
     """
-    accounts, jobs = figures.board_of(access.person(request))
+    accounts, jobs, states = figures.board_of(access.person(request))
     filters = _filters(request, {account.pk for account in accounts})
     if htmx.wants_part(request) and request.htmx.target == "live":  # type: ignore[attr-defined]
-        return htmx.render(request, "activity/activity.html", _live(request, accounts, jobs), partial="live")
+        return htmx.render(
+            request, "activity/activity.html", _live(request, accounts, jobs, states), partial="live"
+        )
     runs = access.runs(request)
     changes = SettingsChange.objects.filter(trader__account__owner=access.person(request))
     if filters["account"]:
@@ -47,7 +51,7 @@ def activity(request: HttpRequest) -> HttpResponse:
         "page": sheet(runs, PAGE, request.GET.get("page")),
     }
     if not htmx.wants_part(request):
-        context |= _live(request, accounts, jobs)
+        context |= _live(request, accounts, jobs, states)
         context["changes"] = list(
             changes.exclude(state=SettingsChange.State.DRAFT).select_related(
                 "trader", "trader__account", "author"
@@ -56,7 +60,9 @@ def activity(request: HttpRequest) -> HttpResponse:
     return htmx.render(request, "activity/activity.html", context, partial="runs")
 
 
-def _live(request: HttpRequest, accounts: list[Account], jobs: list[SyncJob]) -> dict[str, Any]:
+def _live(
+    request: HttpRequest, accounts: list[Account], jobs: list[SyncJob], states: dict[str, int]
+) -> dict[str, Any]:
     """The figures and the accounts: what a look now and then is for. It follows by itself."""
     user = access.person(request)
     whole_desk = user.is_operator
@@ -65,11 +71,13 @@ def _live(request: HttpRequest, accounts: list[Account], jobs: list[SyncJob]) ->
     return {
         "whole_desk": whole_desk,
         "staleness": figures.staleness(None) if whole_desk else figures.staleness_of(jobs),
-        "states": figures.states() if whole_desk else {},
+        "states": states,
         "spending": [(row, charts.minutes(row.by_minute)) for row in spent],
         "operations": figures.operations() if whole_desk else [],
         "budget": budget.shares(venues),
-        "one_more": one_more(venues),
+        "one_more": caches["process"].get_or_set(
+            f"one-more:{venues}", lambda: one_more(venues), PLANNED_EVERY
+        ),
         "board": figures.board(accounts, jobs, ACCOUNTS),
         "fresh": reports.freshness_of(jobs),
     }

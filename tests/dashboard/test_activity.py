@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 import redis
+from django.core.cache import caches
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -143,9 +144,9 @@ def test_the_page_asks_the_same_number_of_questions_for_10_rows_and_for_20(
     assert queries_of(client) == ten
 
 
-@pytest.mark.parametrize(("operator", "most"), [(False, FRAME + 5), (True, FRAME + 6)])
+@pytest.mark.parametrize("operator", [False, True])
 def test_the_page_asks_the_same_number_of_questions_for_10_accounts_and_for_20(
-    client: Client, alice: User, operator: bool, most: int
+    client: Client, alice: User, operator: bool
 ) -> None:
     alice.is_operator = operator
     alice.save()
@@ -156,7 +157,7 @@ def test_the_page_asks_the_same_number_of_questions_for_10_accounts_and_for_20(
             DataIssue.objects.create(account=made, kind="gap", subject="x", sentence="y")
             runs(made, 1)
         counts.append(queries_of(client))
-    assert counts[0] == counts[1] <= most
+    assert counts[0] == counts[1] <= FRAME + 5
 
 
 def test_htmx_gets_the_readings_alone(client: Client, account: Account) -> None:
@@ -281,6 +282,7 @@ def test_one_more_address_helps_when_the_quota_is_short(
     assert "One more address would not make a difference" in page(client)
     jobs = SyncJob.objects.filter(account=account)
     jobs.update(weight=100_000)
+    caches["process"].clear()  # as a minute later
     assert "One more address would have the open lists of Sandbox exchange read every" in page(client)
 
 
