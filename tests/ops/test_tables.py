@@ -68,6 +68,7 @@ def test_the_table_of_reading_sums_its_runs_and_holds_the_others_against_an_undi
         "| nothing at all | 1 | 4 | 0 | 0 | 0 | 0 | 0 | 1.2 s | 2.00 s |",
     ]
     told = faults.sync_summed(runs, 2)
+    assert (faults.older(runs) or 0) > faults.MOST_OLDER and faults.older(runs[1:2]) is None
     assert "12 orders opened or closed" in told and "3 ended other" in told and "+5.2 % older" in told
 
 
