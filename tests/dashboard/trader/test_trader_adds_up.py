@@ -64,7 +64,7 @@ def test_recent_results_are_marked_provisional_until_the_true_up(client: Client,
         summed(trader)
         html = page_of(client, trader)
     assert "+3.25 of it provisional until 00:00 UTC" in without_definitions(html)
-    assert re.search(r"\+3\.25 USDT of 1 copy may still change: .* at 00:00 UTC, in 3 h|in 4 h", text(html))
+    assert re.search(r"\+3\.25 USDT of 1 copy may still change: .* at 00:00 UTC, in (?:3|4) h\b", text(html))
 
 
 def test_what_was_trued_up_is_listed_with_before_and_after(client: Client, trader: Trader) -> None:
