@@ -46,7 +46,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`state` is AGREES, EXPLAINED, UNEXPLAINED or UNKNOWN; `difference` is the exchange's total minus our sum."""
+    """`state` is AGREES, EXPLAINED, UNEXPLAINED or UNKNOWN; `difference` is our sum minus the exchange's total."""
 
     state: str
     difference: Decimal | None
@@ -59,10 +59,10 @@ def verdict(facts: Facts) -> Verdict:
         return Verdict(
             UNKNOWN, None, "The exchange tells no total for this trader, so nothing can be compared."
         )
-    difference = EXACT.subtract(facts.exchange, facts.ledger)
+    difference = EXACT.subtract(facts.ledger, facts.exchange)
     if not difference:
         return Verdict(AGREES, difference, "The exchange's own total agrees, to the last digit.")
-    if abs(difference) <= TOLERANCE:
+    if difference.copy_abs() <= TOLERANCE:
         return Verdict(AGREES, difference, "The exchange's own total agrees: up to 0.01 USDT is rounding.")
     why = _explained(facts, difference)
     if why:
@@ -92,7 +92,7 @@ def _explained(facts: Facts, difference: Decimal) -> str:
         return (
             "Profit shares were trued up after the total was read. The next reading of the total will tell."
         )
-    if facts.provisional and abs(difference) <= abs(facts.provisional):
+    if facts.provisional and difference.copy_abs() <= facts.provisional.copy_abs():
         return "It is no larger than what is provisional: it may go with the next true-up, at 00:00 UTC."
     if facts.gaps:
         return "A part of the past could not be read: copies from before the ledger, or in a gap, are not in our sum."
@@ -172,12 +172,14 @@ def _differs(trader: Trader, facts: Facts, found: Verdict, now: datetime) -> Non
         return
     if not _read_since(trader, since):
         return
+    assert found.difference is not None  # without a total there is no verdict of this kind
+    size, side = f"{found.difference.copy_abs():f}", "below" if found.difference < 0 else "above"
     issues.tell(
         trader.account,
         DataIssue.Kind.RECONCILIATION,
         subject_of(trader),
-        f"The exchange's total for {trader} is {found.difference:+f} USDT from the sum of your closed copies, and "
-        "nothing that the desk knows explains it. Read again now; if it stays, compare the history with the "
+        f"Together, your closed copies of {trader} are {size} USDT {side} the exchange's total, "
+        "and nothing that the desk knows explains it. Read again now; if it stays, compare the history with the "
         "exchange's own list.",
         {"trader": trader.pk, "ledger": str(facts.ledger), "exchange": str(facts.exchange)},
         at=now,

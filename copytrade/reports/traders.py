@@ -27,8 +27,8 @@ SPARK_POINTS = 40
 class Reconciliation:
     """The ledger's net result against the exchange's traceTotalProfit, and what that comparison is worth.
 
-    `difference` is exchange minus ledger. `complete_from`: the ledger holds everything closed since then;
-    None while the first walk through the past is under way.
+    `difference` is ledger minus exchange, as in the summary. `complete_from`: the ledger holds everything closed since
+    then; None while the first walk through the past is under way.
     """
 
     ledger: Decimal
@@ -99,7 +99,7 @@ def compared(
 ) -> Reconciliation:
     """The same from the ledger's net of all time."""
     exchange = trader.trace_total_profit
-    difference = None if exchange is None else EXACT.subtract(exchange, ledger)
+    difference = None if exchange is None else EXACT.subtract(ledger, exchange)
     words = _words(difference, under_way, trader)
     return Reconciliation(ledger, exchange, difference, complete_from, under_way, words)
 

@@ -45,7 +45,7 @@ FACTS = reconcile.Facts(
 def test_a_cent_is_rounding_and_more_is_a_difference(exchange: str | None, state: str) -> None:
     found = reconcile.verdict(replace(FACTS, exchange=None if exchange is None else Decimal(exchange)))
     assert found.state == state
-    assert found.difference == (None if exchange is None else Decimal(exchange) - 100)
+    assert found.difference == (None if exchange is None else 100 - Decimal(exchange))
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,17 @@ def test_a_difference_is_told_once_two_readings_in_a_row_have_it(trader: Trader)
     reconcile.check()
     assert found() == [(reconcile.subject_of(trader), "open")]
     issue = DataIssue.objects.get()
-    assert "+7.5 USDT" in issue.sentence and "Northwind Steady" in issue.sentence
+    assert "Northwind Steady are 7.5 USDT below the exchange's total" in issue.sentence
     assert issue.details == {"trader": trader.pk, "ledger": "18", "exchange": "25.5"}
+
+
+@pytest.mark.django_db
+def test_a_ledger_above_the_exchanges_total_is_said_to_be_above_it(trader: Trader) -> None:
+    Trader.objects.update(trace_total_profit=Decimal("10.5"))
+    reconcile.check()
+    read_again()
+    reconcile.check()
+    assert "are 7.5 USDT above the exchange's total" in DataIssue.objects.get().sentence
 
 
 @pytest.mark.django_db

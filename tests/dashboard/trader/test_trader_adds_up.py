@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -9,8 +11,10 @@ from decimal import Decimal
 import pytest
 import time_machine
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
+from copytrade import reports
 from copytrade.models import CoverageGap, OrderRevision, Trader
 from tests.support.ledger_rows import closed_copy
 from tests.support.page_text import text
@@ -34,13 +38,27 @@ def test_a_difference_is_explained_or_said_to_be_unexplained(client: Client, tra
     )
     html = page_of(client, trader)
     page = section(html, "adds-title")
-    assert "Exchange says 20.50 Difference +2.50 unexplained" in page and "✓" not in page
+    assert "Exchange says 20.50 Difference −2.50 unexplained" in page and "✓" not in page
     assert "/issues/?kind=reconciliation" in html
     CoverageGap.objects.create(
         account=trader.account, end=timezone.now() - timedelta(days=300), reason="Too far"
     )
     page = section(page_of(client, trader), "adds-title")
-    assert "+2.50 explained" in page and "with 1 gap" in page
+    assert "−2.50 explained" in page and "with 1 gap" in page
+
+
+@pytest.mark.parametrize(("total", "gap", "shown"), [("20.5", "-2.5", "−2.50"), ("15.5", "2.5", "+2.50")])
+def test_the_page_the_summary_and_the_export_give_a_difference_the_same_sign(
+    client: Client, trader: Trader, total: str, gap: str, shown: str
+) -> None:
+    Trader.objects.filter(pk=trader.pk).update(trace_total_profit=Decimal(total))
+    trader.refresh_from_db()
+    assert f"Difference {shown} " in section(page_of(client, trader), "adds-title")
+    assert reports.trader_summary(trader).reconciliation_gap == Decimal(gap)
+    assert reports.trader_page(trader).reconciliation.difference == Decimal(gap)
+    file = client.get(reverse("traders_export", args=["csv"]) + "?period=all")
+    (row,) = csv.DictReader(io.StringIO(b"".join(file.streaming_content).decode("utf-8-sig")))
+    assert Decimal(row["reconciliation_gap_usdt"]) == Decimal(gap)
 
 
 def test_costs_are_split_into_reported_estimated_and_unexplained(client: Client, trader: Trader) -> None:
