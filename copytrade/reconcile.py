@@ -6,11 +6,14 @@ explains outlasts two readings of both sides, and closes it when they agree.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from . import issues
@@ -28,8 +31,9 @@ AGREES, EXPLAINED, UNEXPLAINED, UNKNOWN = "agrees", "explained", "unexplained", 
 @dataclass(frozen=True)
 class Facts:
     """What a comparison hangs on. Money in USDT. `total_read`, `history_read`: when each side was read last;
-    `last_close`: of the newest copy in the ledger. `missing`: copies that left the open list and are not in the
-    history. `gaps`: stretches of the past that could not be read. `provisional`: net closed since the last true-up.
+    `last_close`: of the newest copy in the ledger. `missing`: copies that left the open list and are looked
+    up in the history; `lost`: that closed beyond it. `gaps`: stretches of the past that could not be read.
+    `provisional`: net of all that closed since the last true-up, whatever period is shown.
     """
 
     ledger: Decimal
@@ -38,6 +42,7 @@ class Facts:
     walking: bool
     gaps: int
     missing: int
+    lost: int
     provisional: Decimal
     total_read: datetime | None
     history_read: datetime | None
@@ -94,6 +99,15 @@ def _explained(facts: Facts, difference: Decimal) -> str:
         )
     if facts.provisional and difference.copy_abs() <= facts.provisional.copy_abs():
         return "It is no larger than what is provisional: it may go with the next true-up, at 00:00 UTC."
+    return _for_good(facts)
+
+
+def _for_good(facts: Facts) -> str:
+    """Why no later reading may make the sums agree; "" for no reason."""
+    if facts.lost == 1:
+        return "1 copy closed beyond the exchange's history; its result is not known."
+    if facts.lost:
+        return f"{facts.lost} copies closed beyond the exchange's history; their results are not known."
     if facts.gaps:
         return "A part of the past could not be read: copies from before the ledger, or in a gap, are not in our sum."
     return ""
@@ -114,20 +128,34 @@ def check(now: datetime | None = None) -> int:
     return len(traders)
 
 
-def facts_of(trader: Trader, ledger: Decimal, provisional: Decimal) -> Facts:
-    """The facts of a trader now, by four queries."""
+def provisional_of(figures: Mapping[str, Any], now: datetime) -> Decimal:
+    """The net that may still change, by the figures kept of all time: what they hold from before the last true-up has
+    been settled since."""
+    begun = figures.get("provisional_from")
+    if not begun or datetime.fromisoformat(begun) != true_up_before(now):
+        return Decimal(0)
+    return Decimal(figures.get("provisional_net") or 0)
+
+
+def facts_of(trader: Trader, kept: PeriodSummary, now: datetime) -> Facts:
+    """The facts of a trader now, by four queries. `kept`: of all time."""
     jobs = {job.kind: job for job in SyncJob.objects.filter(account=trader.account_id)}
     history = jobs.get(SyncJob.Kind.HISTORY)
     orders = TrackingOrder.objects.filter(trader=trader)
+    gone = orders.filter(closed=False).aggregate(
+        missing=Count("pk", filter=Q(missing_since__isnull=False, lost_since=None)),
+        lost=Count("pk", filter=Q(lost_since__isnull=False)),
+    )
     last = orders.filter(closed=True, close_time__isnull=False).order_by("-close_time").first()
     return Facts(
-        ledger=ledger,
+        ledger=kept.net,
         exchange=trader.trace_total_profit,
         copied=trader.copied,
         walking=history is None or bool(history.cursor.get("back")) or not history.cursor.get("until"),
         gaps=CoverageGap.objects.filter(account=trader.account_id).count(),
-        missing=orders.filter(closed=False, missing_since__isnull=False).count(),
-        provisional=provisional,
+        missing=gone["missing"],
+        lost=gone["lost"],
+        provisional=provisional_of(kept.figures, now),
         total_read=trader.balances_at,
         history_read=history.last_success_at if history else None,
         last_close=last.close_time if last else None,
@@ -152,8 +180,7 @@ def _candidates() -> list[int]:
 
 def _look(trader: Trader, now: datetime) -> None:
     kept = PeriodSummary.objects.get(trader=trader, period="all")
-    provisional = Decimal(kept.figures.get("provisional_net") or 0)
-    facts = facts_of(trader, kept.net, provisional)
+    facts = facts_of(trader, kept, now)
     found = verdict(facts)
     if found.state == UNEXPLAINED:
         _differs(trader, facts, found, now)

@@ -8,10 +8,19 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import Count, F, QuerySet, Window
+from django.db.models.fields.json import KT
 from django.utils import timezone
 
-from copytrade.models import OrderRevision, SettingsChange, SettingsVersion, TrackingOrder, Trader, TraderNote
+from copytrade.models import (
+    OrderRevision,
+    PeriodSummary,
+    SettingsChange,
+    SettingsVersion,
+    TrackingOrder,
+    Trader,
+    TraderNote,
+)
 
 from .orders import BRIEFLY, OPEN_SHOWN, OpenOrder, open_order
 from .together import Prepared
@@ -19,6 +28,7 @@ from .together import Prepared
 MOST_OPEN, MOST_LATEST, MOST_MARKS, MOST_NOTES, MOST_TRUED_UP = 20, 8, 100, 100, 6
 # The profit share of a day is settled at the next 00:00 UTC: what is corrected later than this is no true-up.
 TRUE_UP_WITHIN = timedelta(days=8)
+RECENT = ("provisional_net", "provisional_from")
 
 
 @dataclass(frozen=True)
@@ -41,7 +51,9 @@ class TruedUp:
 class Around:
     """`open`: newest first, at most 20. `latest`: closed last, at most 8. `version`: the settings read last.
     `marks`: versions with their time and author alone, but for the first one ever. `trued_up`: the last few days'
-    corrections, newest first. `named`: our order key -> that order, for those that were asked for."""
+    corrections, newest first. `named`: our order key -> that order, for those that were asked for.
+    `lost`: copies that closed beyond the exchange's history. `recent`: of the figures kept of all time those that say
+    what is provisional (reconcile.provisional_of), whatever period is shown."""
 
     open: list[OpenOrder]
     latest: list[TrackingOrder]
@@ -51,12 +63,14 @@ class Around:
     change: SettingsChange | None
     trued_up: list[TruedUp]
     named: dict[int, TrackingOrder]
+    lost: int
+    recent: dict[str, str | None]
 
 
 def trader_around(trader: Trader, orders: Iterable[int] = (), now: datetime | None = None) -> Around:
     """One query. `orders`: keys of orders of this trader that the page wants to name."""
     now = now or timezone.now()
-    opened, latest, version, marks, notes, change, revisions, named = _around(
+    opened, latest, version, marks, notes, change, revisions, named, lost, kept = _around(
         trader=trader.pk, orders=list(orders), lately=now - TRUE_UP_WITHIN
     )
     for order in opened:
@@ -70,6 +84,8 @@ def trader_around(trader: Trader, orders: Iterable[int] = (), now: datetime | No
         change=change[0] if change else None,
         trued_up=_trued_up(revisions),
         named={order.pk: order for order in named},
+        lost=lost[0].n_lost if lost else 0,
+        recent={name: getattr(kept[0], name) for name in RECENT} if kept else {},
     )
 
 
@@ -78,6 +94,8 @@ def _around(trader: Any, orders: Any, lately: Any) -> Sequence[QuerySet[Any]]:
     own = TrackingOrder.objects.filter(trader=trader)
     present = own.filter(closed=False, missing_since=None, lost_since=None)
     closed = own.filter(closed=True, close_time__isnull=False)
+    lost = own.filter(closed=False, lost_since__isnull=False)
+    kept = PeriodSummary.objects.filter(trader=trader, period="all")
     versions = SettingsVersion.objects.filter(trader=trader).order_by("-first_seen_at", "-id")
     return (
         present.only(*OPEN_SHOWN).order_by(F("open_time").desc(nulls_last=True), "-tracking_no")[:MOST_OPEN],
@@ -88,6 +106,8 @@ def _around(trader: Any, orders: Any, lately: Any) -> Sequence[QuerySet[Any]]:
         SettingsChange.objects.filter(trader=trader).exclude(state=SettingsChange.State.DRAFT)[:1],
         _corrections(trader, lately),
         own.filter(pk__one_of=orders).only("symbol", "position_side", "close_time"),
+        lost.annotate(n_lost=Window(Count("pk"))).only("pk")[:1],
+        kept.annotate(**{name: KT(f"figures__{name}") for name in RECENT}).only("pk"),
     )
 
 

@@ -149,14 +149,14 @@ def _summary(
 
 def open_totals(traders: list[int]) -> dict[int, tuple[int, Decimal, int]]:
     """trader key -> (open copies, their margin, copies gone from the open list but not yet in the history)."""
-    present = Q(missing_since=None)
+    present = Q(missing_since=None, lost_since=None)
     rows = (
         TrackingOrder.objects.filter(trader__in=traders, closed=False)
         .values("trader_id")
         .annotate(
             n=Count("pk", filter=present),
             margin=Sum("open_margin_amount", filter=present),
-            missing=Count("pk", filter=~present),
+            missing=Count("pk", filter=Q(missing_since__isnull=False, lost_since=None)),
         )
     )
     return {row["trader_id"]: (row["n"], row["margin"] or ZERO, row["missing"]) for row in rows}

@@ -145,7 +145,7 @@ def _page(
         "around": around,
         "freshness": freshness,
         "true_up": true_up_before(now) + timedelta(days=1),
-        "verdict": reconcile.verdict(_facts(page, around, freshness)),
+        "verdict": reconcile.verdict(_facts(page, around, freshness, now)),
         "tolerance": reconcile.TOLERANCE,
         "note_form": note_form or NoteForm(today=today, prefix=NEW),
         "notes": _notes(around, edited, today),
@@ -177,7 +177,10 @@ def _report(
     return reports.trader_page(found, wanted.period.key, now, zone, reach)
 
 
-def _facts(page: reports.TraderPage, around: reports.Around, freshness: reports.Freshness) -> reconcile.Facts:
+def _facts(
+    page: reports.TraderPage, around: reports.Around, freshness: reports.Freshness, now: datetime
+) -> reconcile.Facts:
+    """The same facts as the chore's (reconcile.facts_of), from what the page has read."""
     history = freshness.readings.get("history")
     return reconcile.Facts(
         ledger=page.reconciliation.ledger,
@@ -186,7 +189,8 @@ def _facts(page: reports.TraderPage, around: reports.Around, freshness: reports.
         walking=page.reach.walking,
         gaps=page.reach.gaps,
         missing=page.missing,
-        provisional=page.summary.provisional_net,
+        lost=around.lost,
+        provisional=reconcile.provisional_of(around.recent, now),
         total_read=page.trader.balances_at,
         history_read=history.at if history else None,
         last_close=around.latest[0].close_time if around.latest else None,

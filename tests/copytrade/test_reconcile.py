@@ -10,9 +10,9 @@ import pytest
 from django.utils import timezone
 
 from copytrade import issues, reconcile, rollups, tasks
-from copytrade.models import Account, DataIssue, SyncJob, TrackingOrder, Trader, User
+from copytrade.models import Account, DataIssue, PeriodSummary, SyncJob, TrackingOrder, Trader, User
 from copytrade.sync import run
-from tests.support.ledger_rows import account_of, closed_copy, summed_once, trader_of
+from tests.support.ledger_rows import account_of, closed_copy, open_copy, summed_once, trader_of
 from tests.support.sandbox_process import Sandbox
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -23,6 +23,7 @@ FACTS = reconcile.Facts(
     walking=False,
     gaps=0,
     missing=0,
+    lost=0,
     provisional=Decimal(0),
     total_read=NOON,
     history_read=NOON + timedelta(minutes=5),
@@ -61,6 +62,8 @@ def test_a_cent_is_rounding_and_more_is_a_difference(exchange: str | None, state
         ({"last_close": NOON + timedelta(seconds=1)}, "closed after the total was read"),
         ({"total_read": NOON - timedelta(hours=13), "last_close": None}, "trued up after the total was read"),
         ({"provisional": Decimal(-10)}, "provisional"),
+        ({"lost": 1}, "1 copy closed beyond the exchange's history; its result is not known."),
+        ({"lost": 2}, "2 copies closed beyond the exchange's history; their results are not known."),
         ({"gaps": 1}, "could not be read"),
     ],
 )
@@ -121,6 +124,24 @@ def test_a_ledger_above_the_exchanges_total_is_said_to_be_above_it(trader: Trade
     read_again()
     reconcile.check()
     assert "are 7.5 USDT above the exchange's total" in DataIssue.objects.get().sentence
+
+
+@pytest.mark.django_db
+def test_a_lost_copy_is_a_reason_of_its_own_and_is_not_missing(trader: Trader) -> None:
+    now = timezone.now()
+    open_copy(trader, 50, missing_since=now - timedelta(days=100), lost_since=now)
+    facts = reconcile.facts_of(trader, PeriodSummary.objects.get(trader=trader, period="all"), now)
+    assert (facts.missing, facts.lost) == (0, 1)
+    open_copy(trader, 51, missing_since=now)
+    facts = reconcile.facts_of(trader, PeriodSummary.objects.get(trader=trader, period="all"), now)
+    assert (facts.missing, facts.lost) == (1, 1)
+
+
+def test_what_was_provisional_before_the_true_up_explains_nothing_after_it() -> None:
+    figures = {"provisional_net": "3.25", "provisional_from": NOON.replace(hour=0).isoformat()}
+    assert reconcile.provisional_of(figures, NOON) == Decimal("3.25")
+    assert reconcile.provisional_of(figures, NOON + timedelta(hours=12)) == 0
+    assert reconcile.provisional_of({}, NOON) == 0
 
 
 @pytest.mark.django_db

@@ -14,9 +14,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from copytrade import reports
-from copytrade.models import CoverageGap, OrderRevision, Trader
-from tests.support.ledger_rows import closed_copy
+from copytrade import reconcile, reports
+from copytrade.models import CoverageGap, OrderRevision, PeriodSummary, SyncJob, Trader
+from copytrade.reports.traders import open_totals
+from tests.support.ledger_rows import closed_copy, open_copy
 from tests.support.page_text import text
 from tests.support.trader_page import page_of, section, summed, without_definitions
 
@@ -59,6 +60,63 @@ def test_the_page_the_summary_and_the_export_give_a_difference_the_same_sign(
     file = client.get(reverse("traders_export", args=["csv"]) + "?period=all")
     (row,) = csv.DictReader(io.StringIO(b"".join(file.streaming_content).decode("utf-8-sig")))
     assert Decimal(row["reconciliation_gap_usdt"]) == Decimal(gap)
+
+
+def own_range() -> str:
+    """Days of one's own choice that ended before today."""
+    first, last = (timezone.now() - timedelta(days=days) for days in (60, 3))
+    return f"?period=range&from={first:%Y-%m-%d}&to={last:%Y-%m-%d}"
+
+
+def judged_by_page(client: Client, trader: Trader) -> list[str]:
+    """What the page says of the sums, at two periods and at an own range that ended before today."""
+    found = []
+    for query in ("?period=90", "?period=all", own_range()):
+        page = section(page_of(client, trader, query), "adds-title")
+        found.append(page[page.index("Difference", page.index("Exchange says")) : page.index("Total read")])
+    return found
+
+
+def judged_by_chore(trader: Trader) -> reconcile.Verdict:
+    kept = PeriodSummary.objects.get(trader=trader, period="all")
+    return reconcile.verdict(reconcile.facts_of(trader, kept, timezone.now()))
+
+
+def test_a_provisional_difference_is_explained_whatever_period_is_shown(
+    client: Client, trader: Trader
+) -> None:
+    midnight = datetime.combine(timezone.now().date(), datetime.min.time(), UTC)
+    with time_machine.travel(midnight + timedelta(hours=20), tick=False):
+        closed_copy(trader, 70, "3.25", 0.1)
+        read_both_sides(trader, "21")
+        pages, chore = judged_by_page(client, trader), judged_by_chore(trader)
+    assert set(pages) == {pages[0]} and "+0.25 explained" in pages[0]
+    assert "It is no larger than what is provisional" in pages[0] and chore.sentence in pages[0]
+
+
+def test_a_lost_copy_explains_a_difference_to_the_page_and_to_the_chore(
+    client: Client, trader: Trader
+) -> None:
+    lost = open_copy(trader, 72, missing_since=timezone.now(), lost_since=timezone.now())
+    read_both_sides(trader, "20.5")
+    pages, chore = judged_by_page(client, trader), judged_by_chore(trader)
+    assert open_totals([trader.pk])[trader.pk] == (0, 0, 0), "neither open nor looked up any more"
+    assert chore.state == "explained" and "1 copy closed beyond the exchange's history" in chore.sentence
+    assert set(pages) == {pages[0]} and "−2.50 explained" in pages[0]
+    assert chore.sentence in pages[0].replace("&#x27;", "'").replace("&#39;", "'")
+    lost.delete()
+    pages, chore = judged_by_page(client, trader), judged_by_chore(trader)
+    assert chore.state == "unexplained" and all("unexplained" in page for page in pages)
+
+
+def read_both_sides(trader: Trader, total: str) -> None:
+    """The exchange's total is read, the history a minute later, and the sums are made."""
+    now = timezone.now()
+    Trader.objects.filter(pk=trader.pk).update(
+        trace_total_profit=Decimal(total), balances_at=now - timedelta(minutes=1)
+    )
+    SyncJob.objects.filter(account=trader.account).update(last_success_at=now)
+    summed(trader)
 
 
 def test_costs_are_split_into_reported_estimated_and_unexplained(client: Client, trader: Trader) -> None:
