@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 
+from copytrade.statistics.exact import EXACT
+
 from . import plots
 from .templatetags.desk import grouped, money_text
 
@@ -69,7 +71,7 @@ def rows_of(daily: Sequence[tuple[date, Decimal]]) -> list[TableRow]:
     total = peak = Decimal(0)
     rows: list[TableRow] = []
     for day, net in daily:
-        total += net
+        total = EXACT.add(total, net)
         peak = max(peak, total)
         joined = (
             rows
@@ -77,7 +79,9 @@ def rows_of(daily: Sequence[tuple[date, Decimal]]) -> list[TableRow]:
             and rows[-1].first.isocalendar()[:2] == day.isocalendar()[:2]
         )
         before = rows.pop() if joined else TableRow(day, day, Decimal(0), total, Decimal(0))
-        rows.append(TableRow(before.first, day, before.net + net, total, peak - total))
+        rows.append(
+            TableRow(before.first, day, EXACT.add(before.net, net), total, EXACT.subtract(peak, total))
+        )
     return rows[::-1]
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from copytrade.models import TrackingOrder, Trader, User
 from copytrade.rollups.read import symbols_of
+from copytrade.statistics.exact import EXACT, total
 
 ZERO = Decimal(0)
 GONE_SHOWN = 20
@@ -131,12 +132,12 @@ def overview_of(
     shown: list[OpenOrder], missing: int = 0, lost: int = 0, gone: list[TrackingOrder] | None = None
 ) -> OpenOverview:
     """Open copies with their totals and groups."""
-    total = Totals(len(shown), _sum(row.margin for row in shown), _sum(row.notional for row in shown))
+    totals = Totals(len(shown), _sum(row.margin for row in shown), _sum(row.notional for row in shown))
     return OpenOverview(
         orders=shown,
-        totals=total,
-        by_trader=_grouped(shown, lambda row: row.trader, total.margin),
-        by_symbol=_grouped(shown, lambda row: row.order.symbol, total.margin),
+        totals=totals,
+        by_trader=_grouped(shown, lambda row: row.trader, totals.margin),
+        by_symbol=_grouped(shown, lambda row: row.order.symbol, totals.margin),
         missing=missing,
         lost=lost,
         gone=gone or [],
@@ -181,7 +182,7 @@ def open_order(order: TrackingOrder, now: datetime | None = None) -> OpenOrder:
         order=order,
         trader=order.trader,
         margin=order.open_margin_amount or ZERO,
-        notional=price * size if price is not None and size is not None else None,
+        notional=EXACT.multiply(price, size) if price is not None and size is not None else None,
         age=now - order.open_time if order.open_time else None,
         tp_distance=_distance(order.tp_trigger_price, price),
         sl_distance=_distance(order.sl_trigger_price, price),
@@ -205,7 +206,7 @@ def _grouped(shown: list[OpenOrder], key, margin: Decimal) -> list[Group]:
 
 
 def _sum(values: Iterable[Decimal | None]) -> Decimal:
-    return sum((value for value in values if value is not None), ZERO)
+    return total(value for value in values if value is not None)
 
 
 def _distance(trigger: Decimal | None, price: Decimal | None) -> Decimal | None:

@@ -21,6 +21,7 @@ from copytrade.models import (
     Trader,
     TraderNote,
 )
+from copytrade.statistics.exact import EXACT
 
 from .orders import BRIEFLY, OPEN_SHOWN, OpenOrder, open_order
 from .together import Prepared
@@ -44,7 +45,7 @@ class TruedUp:
 
     @property
     def difference(self) -> Decimal:
-        return self.after - self.before
+        return EXACT.subtract(self.after, self.before)
 
 
 @dataclass(frozen=True)

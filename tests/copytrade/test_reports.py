@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from copytrade import ledger, reports, rollups
 from copytrade.models import COPY_KINDS, Account, SyncJob, TrackingOrder, Trader, User
+from copytrade.reports.orders import overview_of
 from copytrade.sync import run
 from tests.support.sandbox_process import Sandbox
 
@@ -276,3 +277,18 @@ def test_the_ledger_agrees_with_the_exchanges_own_totals(
         assert report.curve[-1][1] == row.summary.net_profit == row.spark[-1]
         assert sum(net for _, net in report.daily) == row.summary.net_profit
         assert sum(line.n for line in report.breakdowns["symbol"]) == row.summary.closed_copies
+
+
+def test_sums_of_open_copies_and_corrections_lose_no_digit() -> None:
+    large, small = Decimal(10) ** 25, Decimal("0.0000000001")
+    exact = Decimal(f"{large}.0000000001")
+    now = timezone.now()
+    shown = [
+        reports.open_order(
+            TrackingOrder(trader=Trader(pk=1, name="Northwind"), open_margin_amount=margin), now
+        )
+        for margin in (large, small)
+    ]
+    assert overview_of(shown).totals.margin == exact
+    assert reports.TruedUp(1, "BTCUSDT", now, now, large, exact).difference == small
+    assert reports.TruedUp(1, "BTCUSDT", now, now, -large, small).difference == exact

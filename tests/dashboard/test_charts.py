@@ -96,3 +96,20 @@ def test_the_table_ends_where_the_curve_ends_whether_by_day_or_by_week(nets: lis
 )
 def test_bars_share_one_scale_from_the_middle(values: list[int], expected: list[tuple]) -> None:
     assert [(b.x, b.width, b.kind) for b in charts.bars([Decimal(v) for v in values])] == expected
+
+
+def test_the_table_of_days_loses_no_digit() -> None:
+    large, small = (
+        Decimal(10) ** 25,
+        Decimal("0.0000000001"),
+    )  # their sum has 36 digits, and a Decimal's own context 28
+    rows = charts.rows_of([(date(2026, 1, 1), large), (date(2026, 1, 2), small), (date(2026, 1, 3), -large)])
+    assert [row.total for row in rows] == [small, Decimal(f"{large}.0000000001"), large]
+    assert rows[0].drawdown == large and rows[1].drawdown == 0
+
+
+def test_the_weeks_of_a_long_table_lose_no_digit() -> None:
+    large, small = Decimal(10) ** 25, Decimal("0.0000000001")
+    days = [(date(2026, 1, 5) + timedelta(days=n), Decimal(0)) for n in range(charts.MOST_TABLE_DAYS + 1)]
+    days[0], days[1] = (days[0][0], large), (days[1][0], small)
+    assert charts.rows_of(days)[-1].net == Decimal(f"{large}.0000000001")
