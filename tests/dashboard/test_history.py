@@ -17,6 +17,7 @@ from copytrade import rollups
 from copytrade.models import SyncJob, TrackingOrder, Trader, User
 from tests.dashboard.test_overview import FRAME, SIGNED_IN, text
 from tests.support.ledger_rows import account_of, closed_copy, day, open_copy, summed_once, trader_of
+from tests.support.trader_page import without_definitions
 
 pytestmark = pytest.mark.django_db
 URL = "/orders/history/"
@@ -52,7 +53,7 @@ def test_totals_are_of_everything_that_the_filters_match(client: Client, trader:
         for number, net in enumerate(["10", "-4", "0"]):
             closed_copy(trader, number, net, number + 1)
     open_copy(trader, 50)
-    page = text(get(client))
+    page = without_definitions(get(client))
     assert "3 closed copies" in page
     assert "Net +6.00 USDT realized +9.60 1 gains, 1 losses" in page
 

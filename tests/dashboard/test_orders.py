@@ -17,6 +17,7 @@ from django.utils import timezone
 from copytrade.models import OrderRevision, SyncJob, TrackingOrder, Trader, User
 from tests.dashboard.test_overview import FRAME, text
 from tests.support.ledger_rows import BIG, account_of, closed_copy, open_copy, trader_of
+from tests.support.trader_page import without_definitions
 
 pytestmark = pytest.mark.django_db
 URL = "/orders/open/"
@@ -40,7 +41,7 @@ def rows(html: str) -> list[str]:
 def test_margin_and_notional_are_totalled(client: Client, trader: Trader) -> None:
     open_copy(trader, 1)
     open_copy(trader, 2, open_margin_amount=Decimal("60.5"), open_fill_size=Decimal(5), symbol="ETHUSDT")
-    page = text(client.get(URL).content.decode())
+    page = without_definitions(client.get(URL).content.decode())
     assert "Margin at risk 100.50 USDT" in page
     assert "Notional 300.00" in page
     assert "Open copies 2 1 trader, 2 symbols" in page

@@ -40,8 +40,8 @@ def test_the_tiles_add_up_by_period_after_costs(client: Client, alice: User) -> 
             closed_copy(trader, number, net, days)
     open_copy(trader, 50)
     page = text(client.get("/").content.decode())
-    assert re.search(r"7 days \+10\.00 1 closed copy", page)
-    assert re.search(r"30 days \+6\.00 2 closed copies", page)
+    assert re.search(r"7 days.*? \+10\.00 1 closed copy", page)
+    assert re.search(r"30 days.*? \+6\.00 2 closed copies", page)
     assert re.search(r"All, after costs.*? \+13\.50 3 closed copies", page)
     assert re.search(r"Margin at risk.*? 40\.00 1 open copy", page)
 
