@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from html import unescape
 from urllib.parse import urljoin
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -21,6 +22,7 @@ from copytrade import alerts
 from copytrade.models import Account, Alert, SyncJob, User
 from tests.support.ledger_rows import account_of, closed_copy, open_copy, summed_once, trader_of, version_of
 from tests.support.page_text import text
+from tests.support.trader_page import without_definitions
 
 pytestmark = pytest.mark.django_db
 # Queries of every page: the session, its user, and how many alerts and data issues wait. The list of sessions is kept
@@ -44,6 +46,45 @@ def test_the_tiles_add_up_by_period_after_costs(client: Client, alice: User) -> 
     assert re.search(r"30 days.*? \+6\.00 2 closed copies", page)
     assert re.search(r"All, after costs.*? \+13\.50 3 closed copies", page)
     assert re.search(r"Margin at risk.*? 40\.00 1 open copy", page)
+
+
+@pytest.mark.parametrize(
+    ("zone", "later", "today", "week"),
+    [
+        # 04:00 UTC is half past nine there: the day began before the true-up.
+        ("Asia/Kolkata", "", "+5.00 1 closed copy", "+5.00 1 closed copy"),
+        (
+            "Asia/Kolkata",
+            "2",
+            "+7.00 2 closed copies, +2.00 provisional",
+            "+7.00 2 closed copies, +2.00 provisional",
+        ),
+        ("UTC", "2", "+2.00 1 closed copy, provisional", "+7.00 2 closed copies, +2.00 provisional"),
+    ],
+)
+def test_each_tile_says_which_part_may_still_change(
+    client: Client, alice: User, zone: str, later: str, today: str, week: str
+) -> None:
+    User.objects.filter(pk=alice.pk).update(zone=zone)
+    night = datetime.combine(timezone.now().date(), datetime.min.time(), UTC) + timedelta(hours=4)
+    with time_machine.travel(night, tick=False):
+        trader = trader_of(account_of(alice))
+        closed_copy(trader, 1, "5", 9 / 24)
+        if later:
+            closed_copy(trader, 2, later, 1 / 24)
+        page = client.get("/").content.decode()
+    tiles = [without_definitions(tile) for tile in page.split('<div class="tile">')[1:5]]
+    assert [("provisional" in tile) for tile in tiles] == [bool(later)] * 4
+    assert today.removesuffix("") in tiles[0] and week.removesuffix("") in tiles[1]
+
+
+def test_a_figure_that_is_not_known_says_why(client: Client, alice: User) -> None:
+    closed_copy(trader_of(account_of(alice), total_investment=None), 1, "0", open_margin_amount=None)
+    html = client.get("/").content.decode()
+    row = html[html.index('class="trader-name"') :].partition("</tr>")[0]
+    assert len(re.findall(r'aria-hidden="true">–</span><small>[^<]{5,}</small>', row)) == 3, (
+        "ROI, win rate, drawdown"
+    )
 
 
 def test_without_a_connection_it_says_what_to_do_first(client: Client) -> None:
