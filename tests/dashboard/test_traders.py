@@ -75,6 +75,26 @@ def test_percentages_name_their_base(client: Client, trader: Trader) -> None:
     assert "+10.0 % on peak margin" in page
 
 
+def test_a_row_shows_the_course_the_drawdown_and_how_far_to_trust_it(client: Client, trader: Trader) -> None:
+    row = row_of(client, "/traders/?period=90")
+    assert re.search(r'<svg class="spark spark-gain"[^>]*><polyline [^>]*points="[\d., ]+"', row)
+    assert "5.00" in text(row[row.index('data-label="Drawdown"') :].partition("</td>")[0]), "10, 20, 15"
+    assert re.search(r'<small class="care">[^<]*few copies[^<]*</small>', row)
+
+
+def test_a_figure_that_is_not_known_says_why_in_its_row(client: Client, alice: User) -> None:
+    closed_copy(trader_of(account_of(alice), total_investment=None), 1, "0", open_margin_amount=None)
+    row = row_of(client, "/traders/")
+    for label in ("ROI", "Win rate", "Profit factor", "Drawdown"):
+        assert re.search(rf'data-label="{label}"><small>[^<]{{5,}}</small>', row), label
+
+
+def row_of(client: Client, address: str) -> str:
+    """The first trader's row."""
+    html = client.get(address).content.decode()
+    return html[html.index('class="trader-name"') :].partition("</tr>")[0]
+
+
 def test_an_htmx_request_gets_the_table_alone(client: Client, trader: Trader) -> None:
     html = client.get("/traders/", headers={"HX-Request": "true"}).content.decode()
     assert "Northwind Steady" in html and "<html" not in html
