@@ -78,6 +78,15 @@ def test_what_is_folded_away_is_sent_when_it_is_opened(client: Client, alice: Us
     assert folded(client, trader, name)
 
 
+def test_a_rate_that_is_not_known_says_why_by_symbol_and_in_breakdowns(client: Client, alice: User) -> None:
+    trader = trader_of(account_of(alice))
+    closed_copy(trader, 1, "0")
+    html = page_of(client, summed(trader))
+    for card in ("symbol-title", "break-title"):
+        part = html[html.index(f'aria-labelledby="{card}"') :].partition("</section>")[0]
+        assert '–</span><span class="sr-only"> only break-even copies</span>' in part, card
+
+
 def test_what_nobody_folded_is_the_page(client: Client, trader: Trader) -> None:
     assert 'id="figures"' in part_of(client, trader, "?show=<script>")
     assert 'id="notes"' in page_of(client, trader, "?show=chart"), (
