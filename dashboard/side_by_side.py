@@ -167,13 +167,23 @@ def _path(
 
 
 @dataclass(frozen=True)
+class Reached:
+    """Where a trader stands at the end of a row: `net` in it, `so_far` since the beginning, `share` of the capital
+    (None without one), and how far `below` the highest end of a day before."""
+
+    net: Decimal
+    so_far: Decimal
+    share: Decimal | None
+    below: Decimal
+
+
+@dataclass(frozen=True)
 class TableRow:
-    """A day or a week of the charts' table: each one's net in it and together since the beginning; None before his
-    first result."""
+    """A day or a week of the charts' table, for each one; None before his first result."""
 
     first: Any
     last: Any
-    cells: list[tuple[Decimal, Decimal] | None]
+    cells: list[Reached | None]
 
 
 def rows_of(found: Sequence[Compared]) -> list[TableRow]:
@@ -184,18 +194,24 @@ def rows_of(found: Sequence[Compared]) -> list[TableRow]:
         return []
     step = timedelta(days=7 if len(days) > MOST_TABLE_DAYS else 1)
     first = days[0] - timedelta(days=days[0].weekday()) if step.days == 7 else days[0]
-    so_far: list[Decimal | None] = [None] * len(found)
+    reached: list[Reached | None] = [None] * len(found)
+    peaks = [Decimal(0)] * len(found)
     rows = []
     while first <= days[-1]:
         last = first + step - timedelta(days=1)
-        cells: list[tuple[Decimal, Decimal] | None] = []
         for place, own in enumerate(results):
             here = [own[day] for day in (first + timedelta(days=n) for n in range(step.days)) if day in own]
-            if here:
-                so_far[place] = total([so_far[place] or Decimal(0), *here])
-            reached = so_far[place]
-            cells.append(None if reached is None else (total(here), reached))
-        rows.append(TableRow(max(first, days[0]), min(last, days[-1]), cells))
+            before = reached[place]
+            if before is None and not here:
+                continue
+            so_far = before.so_far if before else Decimal(0)
+            for net in here:
+                so_far = total([so_far, net])
+                peaks[place] = max(peaks[place], so_far)
+            capital = found[place].summary.capital
+            share = ratio(so_far, capital) if capital and capital > 0 else None
+            reached[place] = Reached(total(here), so_far, share, total([peaks[place], -so_far]))
+        rows.append(TableRow(max(first, days[0]), min(last, days[-1]), list(reached)))
         first += step
     return rows[::-1]
 

@@ -208,4 +208,35 @@ def test_the_table_says_what_the_lines_say(client: Client, four: list[Trader]) -
     for trader in four[:2]:
         whole = sum(order.net_profit for order in trader.orders.all())
         assert f"+{whole:.2f}" in last
+        assert re.search(
+            rf"\+{whole:.2f} .{{1,12}} in it \+{whole / 10:.1f} % of capital \d+\.\d\d below the peak", last
+        )
     assert side_by_side.rows_of([]) == []
+
+
+def test_the_table_tells_how_far_below_the_peak_each_one_stands(client: Client, alice: User) -> None:
+    account = account_of(alice)
+    pair = [trader_of(account, number, f"T{number}", total_investment=None) for number in range(2)]
+    closed_copies(pair[0], (1, "10", 5, "BTCUSDT"), (2, "-4", 3, "BTCUSDT"), (3, "1", 2, "BTCUSDT"))
+    Trader.objects.filter(pk=pair[0].pk).update(capital_base=Decimal(200))
+    html = page(client, pair, "&show=net")
+    said = re.findall(r"([+−]\S+) \S+ in it (\S+ %) of capital (\S+) below the peak –", text(html))
+    assert list(dict.fromkeys(said)) == [
+        ("+7.00", "+3.5 %", "3.00"),
+        ("+6.00", "+3.0 %", "4.00"),
+        ("+10.00", "+5.0 %", "0.00"),
+    ], "the newest first"
+
+
+@pytest.mark.parametrize("name", ["compare", "trader"])
+def test_every_picture_has_words_and_a_table_after_it(client: Client, four: list[Trader], name: str) -> None:
+    if name == "compare":
+        html = page(client, four)
+    else:
+        html = client.get(reverse("trader", args=[four[0].pk])).content.decode()
+    pictures = re.findall(r'<[^>]+ role="img"[^>]*>', html)
+    assert len(pictures) == {"compare": 3, "trader": 4}[name]
+    for picture in pictures:
+        assert re.search(r' aria-label="[^"]{20,}"', picture), picture
+        table = re.search(r' data-table="([^"]+)"', picture)
+        assert table and re.search(rf'class="fold small" id="{table[1]}"', html), picture
