@@ -35,7 +35,7 @@ DJANGO = (
 
 def environment(**options: Any) -> Environment:
     """What settings.TEMPLATES names: Jinja with the desk's filters, and the tags that parts need as functions."""
-    made = Environment(**options, keep_trailing_newline=True)  # noqa: S701 (Django's engine asks for autoescape)
+    made = Environment(**options, trim_blocks=True, lstrip_blocks=True)  # noqa: S701 (Django's engine asks for autoescape)
     for library in (desk, figures, trader):
         made.filters |= library.register.filters
     made.filters |= {name: getattr(defaultfilters, name) for name in DJANGO} | {"date": _date}

@@ -332,9 +332,10 @@ def what(context: dict[str, Any], name: str, label: str = "", text: str = "") ->
 def explanation(request: HttpRequest, name: str, label: str = "", text: str = "") -> SafeString:
     """The same for a request; the parts written in Jinja call it by the same name (dashboard/jinja.py)."""
     told = request.told = getattr(request, "told", 0) + 1
-    # A part that htmx puts into a page counts on its own: its numbers must not be those of the page around it.
-    part = getattr(getattr(request, "htmx", None), "target", None) or "page"
-    identity = escape(f"what-{name}-{part}-{told}")
+    # Short: a page has some forty, each named twice. A part that htmx puts into a page counts on its own: its numbers
+    # must not be those of the page around it.
+    part = getattr(getattr(request, "htmx", None), "target", None)
+    identity = f"w{told}-{escape(part)}" if part else f"w{told}"
     return mark_safe(_explanation(name, label, text).replace("\0", identity))
 
 

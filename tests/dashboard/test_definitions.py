@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 
@@ -12,6 +11,7 @@ from django.urls import reverse
 
 from copytrade.models import Trader, User
 from tests.support.ledger_rows import account_of, open_copy, trader_of, winner_and_loser
+from tests.support.page_text import explained
 from tests.support.trader_page import summed
 
 pytestmark = pytest.mark.django_db
@@ -19,15 +19,15 @@ pytestmark = pytest.mark.django_db
 SHOWN = {
     "overview": [*["net_profit"] * 5, "margin_at_risk", "roi_on_capital", "win_rate", "max_drawdown_percent",
                  "closed_copies"],
-    "history": ["net_profit", "gross", "wins"],
+    "history": ["net_profit", "gross", "gains_and_losses"],
     "open": ["margin_at_risk", "notional"],
-    "order": ["notional", "net_profit", "gross", "profit_rate"],
+    "order": ["notional", "net,_after_costs", "realized", "profit_rate"],
 }  # fmt: skip
 # Of a trader's page, by the id of the card's heading; "" is the tiles.
 OF_A_TRADER = {
     "": ["net_profit", "roi_on_capital", "max_drawdown_percent", "win_rate", "profit_factor", "payoff",
          "closed_copies"],
-    "costs-title": ["cost_gap", "gross", "open_fees", "close_fees", "unexplained"],
+    "costs-title": ["cost_gap", "gross", "opening_fees", "closing_fees", "unexplained"],
     "break-title": ["win_rate", "profit_factor"],
     "adds-title": ["reconciliation_gap"],
     "margin-title": ["peak_margin"],
@@ -45,13 +45,6 @@ def trader(alice: User) -> Trader:
     return summed(winner_and_loser(account_of(alice)))
 
 
-def told(html: str) -> list[str]:
-    """The names of the definitions that a press opens; each is there to be opened."""
-    opened = re.findall(r'popovertarget="([^"]+)"', html)
-    assert all(f'<span class="what-says" id="{one}" popover>' in html for one in opened)
-    return [one.split("-")[1] for one in opened]
-
-
 @pytest.mark.parametrize("page", SHOWN)
 def test_each_figure_of_a_page_says_what_it_is(client: Client, trader: Trader, page: str) -> None:
     open_copy(trader, 70)
@@ -63,7 +56,7 @@ def test_each_figure_of_a_page_says_what_it_is(client: Client, trader: Trader, p
         "open": reverse("open_orders"),
         "order": reverse("order", args=[order.pk]),
     }[page]
-    assert not Counter(SHOWN[page]) - Counter(told(client.get(address).content.decode()))
+    assert not Counter(SHOWN[page]) - Counter(explained(client.get(address).content.decode()))
 
 
 @pytest.mark.parametrize("card", OF_A_TRADER)
@@ -71,7 +64,7 @@ def test_each_figure_of_a_trader_says_what_it_is(client: Client, trader: Trader,
     html = client.get(reverse("trader", args=[trader.pk])).content.decode()
     start = html.index(f'aria-labelledby="{card}"' if card else '<div class="tiles')
     end = html.index("</section>" if card else "<section", start)
-    assert not set(OF_A_TRADER[card]) - set(told(html[start:end]))
+    assert not set(OF_A_TRADER[card]) - set(explained(html[start:end]))
 
 
 def test_a_drawdown_without_a_percentage_is_explained_as_the_sum_that_it_is(
@@ -80,4 +73,4 @@ def test_a_drawdown_without_a_percentage_is_explained_as_the_sum_that_it_is(
     without = summed(trader_of(account_of(alice), total_investment=None))
     html = client.get(reverse("trader", args=[without.pk])).content.decode()
     label = html[html.index("Max drawdown") :].partition("</p>")[0]
-    assert told(label) == ["max_drawdown"]
+    assert explained(label) == ["max_drawdown"]

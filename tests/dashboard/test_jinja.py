@@ -81,7 +81,7 @@ def test_what_people_and_the_exchange_wrote_is_escaped_once() -> None:
 
 def test_an_explanation_escapes_its_words_and_counts_on_the_page() -> None:
     text = written("{{ what('net_profit') }}{{ what('x', label, label) }}", label=HOSTILE)
-    assert 'id="what-net_profit-page-1"' in text and 'id="what-x-page-2"' in text
+    assert 'id="w1"' in text and 'popovertarget="w2"' in text
     assert "<img" not in text
     with pytest.raises(KeyError):
         written("{{ what('nobody defined this') }}")

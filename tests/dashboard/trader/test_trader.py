@@ -27,7 +27,7 @@ from tests.support.ledger_rows import (
     trader_of,
     version_of,
 )
-from tests.support.page_text import text
+from tests.support.page_text import explained, text
 from tests.support.trader_page import page_of, part_of, section, summed, without_definitions
 
 pytestmark = pytest.mark.django_db
@@ -111,9 +111,11 @@ def test_figures_that_are_hidden_or_undefined_say_why(client: Client, trader: Tr
 
 def test_every_figure_has_its_definition_one_press_away(client: Client, trader: Trader) -> None:
     html = page_of(client, trader)
-    shown = set(re.findall(r'popovertarget="what-([a-z_]+)-', html))
+    shown = set(explained(html))
     assert shown >= {"net_profit", "roi_on_capital", "max_drawdown", "win_rate", "profit_factor", "sharpe"}
-    assert shown - {"close_fees", "unexplained"} <= set(DEFINITIONS), "two are told by the costs alone"
+    assert shown - {"opening_fees", "closing_fees", "unexplained"} <= set(DEFINITIONS), (
+        "these are told by the costs alone"
+    )
     identities = re.findall(r'\bid="([^"]+)"', html)
     assert len(identities) == len(set(identities)), "each id is there once"
 
