@@ -34,7 +34,7 @@ def test_two_ticked_traders_stand_side_by_side(screen: Page) -> None:
     assert sideways(screen) == 0
     assert serious(screen) == []
     screen.get_by_text("Show as table").click()
-    expect(screen.get_by_role("region", name="Running net result as a table")).to_be_visible()
+    expect(screen.get_by_role("region", name=re.compile("Running net result, .* as a table"))).to_be_visible()
 
 
 def test_a_definition_is_one_press_away_and_opens_over_the_table(page: Page) -> None:
