@@ -180,6 +180,7 @@ def desk(request: HttpRequest) -> dict[str, Any]:
         "single_keys": shortcuts.SINGLE,
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),
+        # Objects, and no functions: parts written in Jinja call nothing by themselves.
         "alerts_waiting": SimpleLazyObject(lambda: waiting()["alerts_waiting"]),
         "issues_open": SimpleLazyObject(lambda: waiting()["issues_open"]),
         # On a page that asks for the proof before sending: the way back, and what it is for.

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from copytrade.models import Trader
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.browser.steps import enter_the_demo, until
-from tests.support.watched_page import serious, sideways
+from tests.support.watched_page import beyond_their_card, serious, sideways
 
 pytestmark = pytest.mark.slow
 
@@ -110,6 +110,7 @@ def test_it_fits_and_is_accessible_with_everything_open(open_page: Callable[...,
             until(page, f"/traders/{trader.pk}/{query}", lambda page=page: page.locator("#equity"))
             open_everything(page)
             assert sideways(page) == 0, (viewport, query)
+            assert beyond_their_card(page) == [], (viewport, query)
             assert serious(page) == [], (viewport, query)
 
 

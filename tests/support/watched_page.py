@@ -58,3 +58,15 @@ def serious(page: Page) -> list[str]:
 def sideways(page: Page) -> int:
     """By how many pixels the page is wider than its window."""
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def beyond_their_card(page: Page) -> list[str]:
+    """Tables that stand out of the card they are in, where they do not scroll by themselves."""
+    return list(
+        page.evaluate("""() => [...document.querySelectorAll(".card table")].filter(table => {
+            const card = table.closest(".card")
+            const edge = card.getBoundingClientRect().right - parseFloat(getComputedStyle(card).paddingRight)
+            // Tables reach a little into the padding on purpose: their cells have their own.
+            return !table.closest(".table-scroll") && table.getBoundingClientRect().right > edge + 8
+        }).map(table => table.closest(".card").getAttribute("aria-labelledby") + ": " + table.rows[0].innerText)""")
+    )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from copytrade.models import Trader, User
-from tests.support.ledger_rows import account_of, open_copy, trader_of, winner_and_loser
+from tests.support.ledger_rows import account_of, open_copy, trader_of
 from tests.support.page_text import explained
 from tests.support.trader_page import summed
 
@@ -33,16 +32,6 @@ OF_A_TRADER = {
     "margin-title": ["peak_margin"],
     "holding-title": ["holding"],
 }  # fmt: skip
-
-
-@pytest.fixture
-def client(alice: User, client_of: Callable[[User], Client]) -> Client:
-    return client_of(alice)
-
-
-@pytest.fixture
-def trader(alice: User) -> Trader:
-    return summed(winner_and_loser(account_of(alice)))
 
 
 @pytest.mark.parametrize("page", SHOWN)
