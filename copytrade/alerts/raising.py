@@ -12,6 +12,7 @@ from datetime import datetime
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 
+from copytrade.locks import RAISING_LOCK
 from copytrade.models import Alert, QuietHours, User
 from copytrade.rollups import zone_of
 
@@ -21,7 +22,6 @@ from .kinds import KINDS, OFF, ON, STATES
 from .rules import Book, Rule
 from .words import one_line
 
-LOCK = 0xA1E7  # the advisory lock of whoever raises
 MOST_AT_ONCE = 5000  # what is beyond that is new at the next look too
 
 
@@ -59,7 +59,7 @@ def settle(found: Iterable[Found], rules: Book, now: datetime, states: Collectio
     found = sorted(found, key=lambda one: (one.created_at or one.at or now, one.key))
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [RAISING_LOCK])
         held = _still_open(found, now, states)
         wanted = [(one, rule) for one in found if one.subject not in held and (rule := _applies(one, rules))]
         wanted = wanted[:MOST_AT_ONCE]

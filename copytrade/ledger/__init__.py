@@ -11,7 +11,6 @@ listed · `aside` what could not be read.
 from .absence import absent_rows, mark_missing, note_absent
 from .aside import keep_bad, tell_bad
 from .merging import Merged, merge, says_nothing_new
-from .rows import LEDGER_LOCK, alone_with
 from .told import (
     COLUMNS,
     HISTORY,
@@ -29,14 +28,12 @@ from .told import (
 __all__ = [
     "COLUMNS",
     "HISTORY",
-    "LEDGER_LOCK",
     "OPEN",
     "OPERATIONS",
     "Merged",
     "Observed",
     "Unstorable",
     "absent_rows",
-    "alone_with",
     "differences",
     "jsonable",
     "keep_bad",

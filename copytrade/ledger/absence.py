@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from copytrade.locks import alone_with_ledger
 from copytrade.models import Account, TrackingOrder
 from copytrade.steps.passes import Pass, absent
 
-from .rows import alone_with, still_open
+from .rows import still_open
 
 
 def note_absent(account: Account, seen: Pass | set[int], pass_began: datetime) -> list[TrackingOrder]:
@@ -25,7 +26,7 @@ def note_absent(account: Account, seen: Pass | set[int], pass_began: datetime) -
 def mark_missing(account: Account, orders: Sequence[TrackingOrder], since: datetime) -> None:
     """These left the open list. One that closed meanwhile, or was just seen open, is left alone."""
     if orders:
-        alone_with(account)
+        alone_with_ledger(account.pk)
         rows = TrackingOrder.objects.filter(pk__in=[order.pk for order in orders], closed=False)
         rows.filter(missing_since=None).update(missing_since=since)
 

@@ -11,12 +11,13 @@ from django.utils import timezone
 
 from copytrade import issues
 from copytrade.exchange.records import FollowerOrder
+from copytrade.locks import alone_with_ledger
 from copytrade.models import Account, DataIssue, OrderRevision, Trader
 from copytrade.rollups import refresh_cells
 from copytrade.steps.merge import Observation, Row, merged, same
 
 from .aside import keep_bad
-from .rows import Stored, alone_with, insert, overwrite, stored_rows
+from .rows import Stored, insert, overwrite, stored_rows
 from .told import CLOSED, OPEN, OPERATIONS, Observed, differences, observed
 
 _TRADERS = "SELECT id, trader_id, name FROM copytrade_trader WHERE account_id = %s AND trader_id = ANY(%s)"
@@ -60,7 +61,7 @@ def merge(
     with transaction.atomic():
         done.bad = keep_bad(account, OPERATIONS[ready.source], ready.unfit, seen_at)
         if ready.orders:
-            alone_with(account)
+            alone_with_ledger(account.pk)
             _store(account, ready, seen_at, done, present=now and ready.source == OPEN)
     return done
 

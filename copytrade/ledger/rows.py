@@ -15,9 +15,7 @@ from psycopg.types.datetime import TimestamptzLoader
 from copytrade.models import Account
 from copytrade.steps.merge import Identity, Observation, Row
 
-from .told import AT, COLUMNS, INT32, OPENED, SYMBOL, TEXTS, TIMES, TYPES, columns
-
-LEDGER_LOCK = 0x1ED6  # the first half of the advisory lock's number; the account is the second
+from .told import AT, COLUMNS, OPENED, SYMBOL, TEXTS, TIMES, TYPES, columns
 
 _WRITTEN = (
     "account_id",
@@ -76,14 +74,6 @@ class Stored:
     trader: int  # our key
     missing_since: datetime | None
     lost_since: datetime | None
-
-
-def alone_with(account: Account) -> None:
-    """Wait until nobody else writes this account's orders or traders; held to the end of the transaction.
-
-    Two readings may meet the same new trader, or the same new order, at the same moment."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LEDGER_LOCK, account.pk % INT32])
 
 
 def stored_rows(account: Account, numbers: Iterable[int]) -> dict[int, list[Stored]]:

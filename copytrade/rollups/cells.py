@@ -64,7 +64,7 @@ WHERE d.id IS NULL
 def refresh_cells(account: Account, cells: Iterable[Cell]) -> None:
     """Remake the daily sums of these cells from the ledger, and mark their traders' summaries as stale.
 
-    Call it in the transaction that wrote the orders, after the writing and under ledger.alone_with, with the
+    Call it in the transaction that wrote the orders, after the writing and under locks.alone_with_ledger, with the
     cell of each written row before and after (a row without a close time has none and is passed over).
     Three queries, however many cells; none without. The other symbols of the same days are remade along.
     """

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.db.models import DateTimeField, Func
 from django.utils import timezone
 
+from copytrade.locks import SUMMARY_LOCK
 from copytrade.models import PeriodDetail, PeriodSummary, Trader, User
 from copytrade.statistics import MINIMUM_COPIES, MINIMUM_DAYS, Parts, Returns, returns_of
 from copytrade.statistics.costs import Support, support
@@ -28,8 +29,8 @@ from . import details, fetch
 from .days import day_of, first_moment, zone_of
 from .details import Tally, stretches, tallies
 from .kept import capital_of, keep
-from .locks import SUMMARY_LOCK, roomy
 from .periods import PERIODS, first_day, since
+from .room import roomy
 from .shape import Columns, Shape, deepest_fall, moment, shape
 from .told import newest_fills
 

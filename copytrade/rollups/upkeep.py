@@ -11,13 +11,14 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from copytrade import issues
+from copytrade.locks import alone_with_ledger
 from copytrade.models import Account, DataIssue, Trader, User
 
 from . import account_days
 from .cells import zone_of_owner
 from .counted import COUNTS, FIGURES, SUMS
 from .days import day_sql
-from .locks import alone_with_ledger, roomy
+from .room import roomy
 from .summaries import ClockTimestamp
 
 SUBJECT = "daily sums"

@@ -20,6 +20,7 @@ from copytrade.exchange.envelopes import Cursor, Page
 from copytrade.exchange.errors import ExchangeError, Malformed, Rejected
 from copytrade.exchange.paging import cursored
 from copytrade.exchange.records import FollowerOrder
+from copytrade.locks import alone_with_ledger
 from copytrade.models import BadRecord, CoverageGap, DataIssue, TrackingOrder
 from copytrade.steps import walk
 from copytrade.steps.passes import number_of
@@ -161,7 +162,7 @@ def _note_gap(reading: Reading, gap: walk.Gap) -> None:
 def _give_up(reading: Reading, read: walk.Read) -> None:
     """After a sweep: orders that are missing still, though everything they could be in has been read since. They
     are neither closed nor forgotten; one that turns up after all is healed by the ledger."""
-    ledger.alone_with(reading.account)
+    alone_with_ledger(reading.account.pk)
     began = Coalesce(F("open_time"), F("created_time"), F("first_seen_at"))
     rows = TrackingOrder.objects.filter(
         account=reading.account, closed=False, missing_since__isnull=False, lost_since=None

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from copytrade import ledger
 from copytrade.exchange.records import CopiedTrader
+from copytrade.locks import alone_with_ledger
 from copytrade.models import SyncJob, Trader, TraderDay
 from copytrade.statistics.exact import EXACT, ZERO, total
 
@@ -41,7 +42,7 @@ def read(reading: Reading) -> None:
     if _as_it_was(reading, present):
         return
     with reading.fenced():
-        ledger.alone_with(reading.account)
+        alone_with_ledger(reading.account.pk)
         known = _known(reading, locked=True)
         closed = any(
             uid in known and _says_of_a_close(known[uid], record, reading.began)

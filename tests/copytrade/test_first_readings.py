@@ -7,7 +7,7 @@ import threading
 import pytest
 from django.db import connection, transaction
 
-from copytrade import ledger
+from copytrade.locks import alone_with_ledger
 from copytrade.models import Account, SyncJob, SyncRun, Trader
 from copytrade.sync import run
 
@@ -27,7 +27,7 @@ def test_a_trader_that_another_reading_is_just_storing_is_no_error(kind: str, ac
             connection.close()
 
     with transaction.atomic():
-        ledger.alone_with(account)
+        alone_with_ledger(account.pk)
         Trader.objects.create(account=account, trader_id=NEWCOMER, name="Northwind Steady")
         reader = threading.Thread(target=read)
         reader.start()

@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
-import psycopg
 import pytest
-from django.db import connection
 
 from copytrade import reports, rollups
+from copytrade.locks import SUMMARY_LOCK
 from copytrade.models import PeriodSummary, Trader, User
-from copytrade.rollups import locks, summaries
+from copytrade.rollups import summaries
+from tests.support.another_session import another_session
 from tests.support.rollup_truth import NOW, assert_summaries_equal_the_reference, put, rows, told
 
 
@@ -72,13 +72,9 @@ def test_an_older_summary_never_takes_the_place_of_a_newer_one(
 
 def test_a_trader_at_which_another_worker_is_gets_passed_over(trader: Trader) -> None:
     told([put(trader, "3", NOW)])
-    parameters = connection.get_connection_params()
-    names = ("host", "port", "user", "password", "dbname")
-    with psycopg.connect(**{name: parameters[name] for name in names if name in parameters}) as other:
-        other.execute("SELECT pg_advisory_lock(%s, %s)", [locks.SUMMARY_LOCK, trader.pk])
+    with another_session() as other:
+        other.execute("SELECT pg_advisory_lock(%s, %s)", [SUMMARY_LOCK, trader.pk])
         assert rollups.summarise_stale(now=NOW) == 0
-        # Given back here: a server learns a moment later that a session was closed.
-        other.execute("SELECT pg_advisory_unlock(%s, %s)", [locks.SUMMARY_LOCK, trader.pk])
     assert rollups.summarise_stale(now=NOW) == 1
     assert rollups.summarise_stale(now=NOW) == 0
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from copytrade import ledger, reports, rollups
+from copytrade.locks import LEDGER_LOCK
 from copytrade.models import Account, DayResult, Trader, User
 from copytrade.reports.copies import copies_by_trader
 from copytrade.reports.trader_page import computed
-from copytrade.rollups import days, locks, periods, upkeep
+from copytrade.rollups import days, periods
+from tests.support.another_session import another_session
 from tests.support.rollup_truth import (
     NOW,
     assert_summaries_equal_the_reference,
@@ -225,6 +228,17 @@ def test_a_zone_that_this_machine_does_not_know_is_utc(trader: Trader) -> None:
     assert DayResult.objects.get().day == date(2026, 3, 1)
 
 
-def test_sums_and_ledger_wait_for_each_other_by_one_lock() -> None:
-    assert locks.LEDGER_LOCK == ledger.LEDGER_LOCK
-    assert upkeep.alone_with_ledger is locks.alone_with_ledger
+def merge_a_page(account: Account) -> None:
+    ledger.merge(account, [closed()], source=ledger.HISTORY)
+
+
+@pytest.mark.parametrize("write", [rollups.rebuild, merge_a_page], ids=["sums", "ledger"])
+def test_sums_and_ledger_wait_for_each_other_by_one_lock(
+    trader: Trader, write: Callable[[Account], object]
+) -> None:
+    with another_session() as other, connection.cursor() as cursor:
+        other.execute("SELECT pg_advisory_lock(%s, %s)", [LEDGER_LOCK, trader.account_id])
+        cursor.execute("SET LOCAL lock_timeout = '100ms'")
+        with pytest.raises(OperationalError, match="lock timeout"), transaction.atomic():
+            write(trader.account)
+    write(trader.account)
