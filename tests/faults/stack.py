@@ -32,7 +32,7 @@ from tests.support.sandbox_process import Sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0  # seconds for anything to happen, however busy the machine
-# Above what the battery spends, so that readings need not wait; an own 429 is still possible, and judged.
+# Above what the battery spends, so that readings need not wait; sync_battery.py has a tighter one for some faults.
 WEIGHT_LIMIT = 3000
 
 
@@ -111,7 +111,7 @@ class Stack:
         self.redis = Part("redis", self.broker.spec().command, folder / "redis.log")
         self.more: list[Part] = []
         self.sandbox: Sandbox | None = None
-        self.world: tuple[int, float] | None = None  # seed and speed of what the desk reads now
+        self.world: tuple[int, float, int] | None = None  # seed, speed and limit of what the desk reads now
         self.accounts: dict[str, Account] = {}
 
     # --- starting and ending

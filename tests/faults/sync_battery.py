@@ -28,12 +28,13 @@ from copytrade import connections, rollups
 from copytrade.models import Account, Chore, DataIssue, SyncJob, User
 from dashboard.celeryconfig import broker_address
 
-from .stack import Part, Stack, wait
+from .stack import WEIGHT_LIMIT, Part, Stack, wait
 from .stack_pace import SECONDS
 from .sync_judge import Facts, Truth, behind, judged, rows_of
 
 REPORT = os.environ.get("COPYDESK_SYNC_FAULT_REPORT", "")
 NAMES = [f"load-{number:06d}" for number in range(1, 5)]
+TIGHT, ROOMY = 1000, WEIGHT_LIMIT
 SPEED = 2.0  # of the world: each account opens or closes an order every few seconds
 READINGS = ("open_tracking_orders", "tracking_order_history", "my_traders", "follower_settings")
 OPEN, HISTORY = READINGS[:2]
@@ -46,19 +47,28 @@ MONTHS_OLD = timedelta(days=60)
 
 @dataclass(frozen=True)
 class Scenario:
-    """`others`: whether the fault leaves the other accounts alone, so that they must be read meanwhile."""
+    """`others`: whether the fault leaves the other accounts alone, so that they must be read meanwhile. `limit`: the
+    exchange's, in weight per 10 s; ROOMY lets no reading wait, TIGHT is about what all of them spend, so that who
+    forgets what was spent is refused."""
 
     play: Callable[[Scene], None]
     others: bool
     speed: float = SPEED
+    limit: int = ROOMY
+
+    @property
+    def world(self) -> tuple[float, int]:
+        return self.speed, self.limit
 
 
 SCENARIOS: dict[str, Scenario] = {}
 
 
-def scenario(sentence: str, *, others: bool = True, speed: float = SPEED) -> Callable[..., Any]:
+def scenario(
+    sentence: str, *, others: bool = True, speed: float = SPEED, limit: int = ROOMY
+) -> Callable[..., Any]:
     def keep(function: Callable[[Scene], None]) -> Callable[[Scene], None]:
-        SCENARIOS[sentence] = Scenario(function, others, speed)
+        SCENARIOS[sentence] = Scenario(function, others, speed, limit)
         return function
 
     return keep
@@ -72,7 +82,7 @@ class Scene:
         assert stack.sandbox
         self.sandbox = stack.sandbox
         self.random = random.Random(f"{name} {seed}")
-        self.accounts = inhabited(stack, seed, SCENARIOS[name].speed)
+        self.accounts = inhabited(stack, seed, *SCENARIOS[name].world)
         self.victim_name = self.random.choice(NAMES)
         self.began, self.since = timezone.now(), self.last_call()
         self.marks = [self.since]
@@ -235,14 +245,14 @@ class Scene:
 # --- the world
 
 
-def inhabited(stack: Stack, seed: int, speed: float) -> dict[str, Account]:
+def inhabited(stack: Stack, seed: int, speed: float, limit: int) -> dict[str, Account]:
     """The accounts of this seed's world, all read once; made anew when the last scenario was in another world."""
     stack.restore()
-    if stack.world != (seed, speed):
+    if stack.world != (seed, speed, limit):
         for account in Account.objects.all():
             connections.remove(account)
         assert stack.sandbox
-        stack.sandbox.reset(seed=seed, speed=speed)
+        stack.sandbox.reset(seed=seed, speed=speed, limit=limit)
         alice, _ = User.objects.get_or_create(username="alice")
         stack.accounts = {
             name: connections.add(
@@ -251,7 +261,7 @@ def inhabited(stack: Stack, seed: int, speed: float) -> dict[str, Account]:
             for name in NAMES
         }
         Account.objects.update(key_set_at=timezone.now() - MONTHS_OLD)
-        stack.world = (seed, speed)
+        stack.world = (seed, speed, limit)
     SyncJob.objects.update(due_at=timezone.now())
     jobs, now = SyncJob.objects.filter(kind__in=("open", "history", "traders")), timezone.now()
     wait(
@@ -291,7 +301,7 @@ def played(stack: Stack, name: str, seed: int) -> dict[str, Any]:
     assert not facts.wrong(), f"{name}, seed {seed}: {facts.wrong()}"
     assert facts_429 == 0, f"{name}, seed {seed}: the desk spent more than the exchange allows"
     assert wrong_sums(scene) == [], f"{name}, seed {seed}: the daily sums are not those of the orders"
-    stack.world = seed, SCENARIOS[name].speed
+    stack.world = seed, *SCENARIOS[name].world
     return told
 
 
