@@ -92,6 +92,11 @@ class Outcome:
     read: Read | None = None
     refused: bool = False
 
+    @property
+    def stores(self) -> bool:
+        """Is there anything to store beside the cursor?"""
+        return bool(self.complete_from or self.gap or self.read)
+
 
 def begin(cursor: Cursor, now: datetime) -> None:
     """The first time ever: the past lies behind this moment, the new before it."""

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from copytrade.models import SyncJob
 
+from .leases import kept_of
 from .reading import Reading
 
 # `due`: at once without an interval; else one interval after the last deadline, so that deadlines do not drift, and
@@ -26,6 +27,7 @@ WITH handed_back AS (
            last_success_at = statement_timestamp(), last_error = %(trouble)s, priority = %(priority)s,
            changes = coalesce(%(changes)s, changes), exposure = coalesce(%(exposure)s, exposure),
            weight = coalesce(%(weight)s, weight),
+           cursor = coalesce(%(cursor)s::jsonb, cursor),
            due_at = CASE WHEN due_at = %(was_due)s THEN due.at ELSE least(due_at, due.at) END
       FROM (SELECT CASE WHEN %(interval)s::interval IS NULL THEN statement_timestamp() ELSE
                    least(greatest(%(was_due)s + %(interval)s::interval,
@@ -38,7 +40,7 @@ WITH handed_back AS (
        SET times = times + 1, weight = weight + %(spent)s, last_at = %(now)s, changed = 0, pages = %(pages)s,
            seen = %(seen)s, bad = %(bad)s
      WHERE id = (SELECT id FROM copytrade_syncrun WHERE account_id = %(account)s AND kind = %(kind)s
-                  ORDER BY last_at DESC, id DESC LIMIT 1)
+                  ORDER BY id DESC LIMIT 1)
        AND %(changed)s = 0 AND changed = 0 AND error_code = '' AND error_message = %(trouble)s
        AND EXISTS (SELECT FROM handed_back)
  RETURNING id
@@ -57,13 +59,16 @@ def done(
     job: SyncJob, reading: Reading, interval: timedelta | None, priority: int, observed: Mapping[str, float]
 ) -> bool:
     """Hand the job back, due after `interval` (None: at once), and write the reading down; False, and nothing
-    written, when the job was not ours any more. `observed`: what the planner learns (changes, exposure, weight)."""
+    written, when the job was not ours any more. `observed`: what the planner learns (changes, exposure, weight).
+
+    What was changed of `job.cursor` since the last fence is stored with it: a step that had no rows to go with."""
+    cursor = kept_of(job)[0]
     values = {
         "job": job.pk, "token": job.lease_token, "was_due": job.due_at, "interval": interval, "priority": priority,
         "trouble": reading.trouble[:500], "account": job.account_id, "kind": job.kind, "now": timezone.now(),
         "spent": reading.weight, "changed": int(reading.changed), "pages": reading.pages, "seen": reading.seen,
         "bad": reading.bad, "changes": observed.get("changes"), "exposure": observed.get("exposure"),
-        "weight": observed.get("weight"),
+        "weight": observed.get("weight"), "cursor": None if cursor == job.kept[0] else cursor,
     }  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute(_DONE, values)

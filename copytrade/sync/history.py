@@ -120,14 +120,26 @@ def _store(reading: Reading, asked: walk.Window, pages: list[Page[FollowerOrder]
     ready = ledger.observed(records, ledger.HISTORY, bad)
     strays = sum(walk.stray(asked, _times(record)) for record in records) if asked.part == walk.BACK else 0
     after = pages[-1].next if pages[-1].more else None
-    with reading.fenced():
-        done = ledger.merge(reading.account, ready, seen_at=reading.began)
-        outcome = walk.took(
+
+    def step(done: ledger.Merged) -> walk.Outcome:
+        return walk.took(
             reading.job.cursor, asked, seen=done.seen, added=done.added, strays=strays,
             mark=walk.mark_of(ready.orders), next_page=(after.id, after.time_ms) if after else None,
             last=not pages[-1].more,
         )  # fmt: skip
-        _keep(reading, outcome)
+
+    is_short = asked.part == walk.WALK and len(pages) == 1 and after is None
+    if is_short and ledger.says_nothing_new(reading.account, ready):
+        # No rows that the cursor has to go with: it is stored as the job is handed back.
+        done = ledger.Merged(seen=ready.seen)
+        outcome = step(done)
+        if outcome.stores:
+            with reading.fenced():
+                _keep(reading, outcome)
+    else:
+        with reading.fenced():
+            done = ledger.merge(reading.account, ready, seen_at=reading.began)
+            _keep(reading, step(done))
     reading.count(done, pages=len(pages))
 
 

@@ -154,7 +154,7 @@ def _taken(statement: str, now: datetime | None, **values: object) -> tuple[Sync
     if row is None:
         return None
     job = claimed.job_of(row[:-1])
-    job.kept = _kept(job)
+    job.kept = kept_of(job)
     return job, row[-1]
 
 
@@ -170,7 +170,7 @@ def _spoken(statement: str, clock: str) -> str:
     return statement
 
 
-def _kept(job: SyncJob) -> tuple[str, datetime | None]:
+def kept_of(job: SyncJob) -> tuple[str, datetime | None]:
     """What `fenced` stores beside the lease, to see whether it changed."""
     return json.dumps(job.cursor, sort_keys=True), job.complete_from
 
@@ -221,7 +221,7 @@ def fenced(job: SyncJob) -> Iterator[None]:
         if left is None:
             raise LeaseLost
         yield
-        kept = _kept(job)
+        kept = kept_of(job)
         if kept != job.kept or left < lease_time() / 2:
             mine.update(cursor=job.cursor, complete_from=job.complete_from, lease_until=Now() + lease_time())
     job.kept = kept

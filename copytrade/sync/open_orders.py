@@ -16,7 +16,6 @@ from copytrade.intervals import is_at_cap
 from copytrade.models import DataIssue, SyncJob, TrackingOrder
 from copytrade.steps.passes import Pass, Verdict, judge
 
-from .leases import make_due
 from .reading import Reading
 
 
@@ -36,10 +35,7 @@ def read(reading: Reading) -> None:
     _settle(reading, passes[-1], verdict, fresh, began)
     if fresh:
         reading.changed += len(fresh)
-        make_due(reading.account, SyncJob.Kind.HISTORY)
-        if not is_at_cap(reading.account.venue, reading.job.kind, reading.job.interval):
-            # Where even this list is read as seldom as may be, weight is too short for the traders' new totals.
-            make_due(reading.account, SyncJob.Kind.TRADERS)
+        reading.pay()
 
 
 def _pass(reading: Reading, began: datetime) -> Pass:
@@ -76,8 +72,17 @@ def _settle(
             job.cursor["digest"] = digest
         if fresh:
             ledger.mark_missing(reading.account, fresh, began)
+            reading.owe(*_told_by_a_close(job))
         if partial != (job.partial_since is not None):
             _note_partial(reading, began if partial else None)
+
+
+def _told_by_a_close(job: SyncJob) -> list[str]:
+    """What to read once an order has left the list: where it went, and what it has brought."""
+    if is_at_cap(job.account.venue, job.kind, job.interval):
+        # Where even this list is read as seldom as may be, weight is too short for the traders' new totals.
+        return [SyncJob.Kind.HISTORY]
+    return [SyncJob.Kind.HISTORY, SyncJob.Kind.TRADERS]
 
 
 def _note_partial(reading: Reading, since: datetime | None) -> None:

@@ -14,10 +14,11 @@ from copytrade.exchange.client import ExchangeClient
 from copytrade.ledger import Merged
 from copytrade.models import Account, SyncJob, SyncRun
 
-from .leases import fenced
+from .leases import fenced, make_due
 
 CALL_WEIGHT = 10  # of every copy-trading operation
 SPOT_WEIGHT = 5  # of the account and of both kinds of bills (interface.md, "Limits")
+OWED = "owed"  # of a job's cursor: kinds of readings that are to be brought forward
 ON_SPOT_ROOT = (SyncJob.Kind.ACCOUNT, SyncJob.Kind.BILLS, SyncJob.Kind.FUNDING)
 
 
@@ -57,6 +58,16 @@ class Reading:
             with self.fenced():
                 pass
             self.kept_at = time.monotonic()
+
+    def owe(self, *kinds: str) -> None:
+        """Within a fence: what was found makes these readings due. It is noted with the cursor, so that a worker
+        that dies before `pay` leaves it to the next reading of this job."""
+        self.job.cursor[OWED] = sorted({*self.job.cursor.get(OWED, ()), *kinds})
+
+    def pay(self) -> None:
+        """After the fence, as who holds one job waits for no other: bring forward what is owed."""
+        if owed := self.job.cursor.pop(OWED, ()):
+            make_due(self.account, *owed)
 
     @property
     def weight(self) -> int:
@@ -104,6 +115,6 @@ def _fold(
     counts: dict[str, int],
 ) -> bool:
     """Count this reading in the run before, where that was like it; one statement."""
-    latest = SyncRun.objects.filter(account=account, kind=kind).order_by("-last_at", "-pk").values("pk")[:1]
+    latest = SyncRun.objects.filter(account=account, kind=kind).order_by("-pk").values("pk")[:1]
     like = SyncRun.objects.filter(pk=Subquery(latest), changed=0, error_code=error_code, error_message=error)
     return bool(like.update(times=F("times") + 1, weight=F("weight") + weight, last_at=at, **counts))

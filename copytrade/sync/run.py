@@ -112,6 +112,7 @@ def run_claimed(job: SyncJob, budget: float = BUDGET_SECONDS) -> str:
     try:
         with talking_to(account, fresh=True) as client:
             reading = Reading(job, account, client, budget)
+            reading.pay()
             READERS[job.kind](reading)
         return _succeeded(job, reading)
     except leases.LeaseLost:

@@ -10,7 +10,6 @@ from copytrade.locks import alone_with_ledger
 from copytrade.models import SyncJob, Trader, TraderDay
 from copytrade.statistics.exact import EXACT, ZERO, total
 
-from .leases import make_due
 from .reading import Reading
 
 MONEY = (
@@ -54,11 +53,12 @@ def read(reading: Reading) -> None:
             trader.copied, trader.left_at = False, reading.began
             trader.save(update_fields=["copied", "left_at"])
         _note_day(reading, present)
+        if any(joined) or left:
+            reading.owe(SyncJob.Kind.SETTINGS, SyncJob.Kind.HISTORY)
+        elif closed:
+            reading.owe(SyncJob.Kind.HISTORY)
     reading.changed += len(left)
-    if any(joined) or left:
-        make_due(reading.account, SyncJob.Kind.SETTINGS)
-    if any(joined) or left or closed:
-        make_due(reading.account, SyncJob.Kind.HISTORY)
+    reading.pay()
 
 
 def _known(reading: Reading, *, locked: bool = False) -> dict[int, Trader]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 from functools import partial
 
@@ -9,10 +10,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from copytrade.models import COPY_KINDS, Account, SyncJob, User
+from copytrade.models import COPY_KINDS, Account, SyncJob, SyncRun, User
 from copytrade.sync import handing_back, leases
 from copytrade.sync.reading import Reading
 from dashboard.celery import app
+from tests.support.another_session import another_session
 from tests.support.at_once import at_once
 
 
@@ -92,6 +94,53 @@ def test_a_dead_holders_job_comes_back_after_its_lease(job: SyncJob) -> None:
     after = timezone.now() + leases.lease_time() + timedelta(seconds=1)
     assert leases.take_due(after) == [job.pk]
     assert leases.claim(job.pk, now=after)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_passes_over_a_job_that_somebody_is_just_writing() -> None:
+    owner = User.objects.create_user("owner")
+    first, second = [
+        SyncJob.objects.create(
+            account=Account.objects.create(owner=owner, label=name, venue="sandbox"),
+            kind="open",
+            due_at=at(due),
+        )
+        for name, due in (("A", -60), ("B", -30))
+    ]
+    with another_session() as other, connection.cursor() as cursor:
+        other.execute("SELECT FROM copytrade_syncjob WHERE id = %s FOR UPDATE", [first.pk])
+        cursor.execute("SET lock_timeout = '2s'")
+        try:
+            taken = leases.claim_next()
+        finally:
+            cursor.execute("RESET lock_timeout")
+    assert taken and taken.pk == second.pk
+    again = leases.claim_next()
+    assert again and again.pk == first.pk
+
+
+def test_who_lost_the_job_hands_nothing_back(job: SyncJob) -> None:
+    slow = leases.claim(job.pk)
+    assert slow
+    SyncJob.objects.update(lease_until=at(-1))
+    fast = leases.claim(job.pk, now=at(120))
+    assert fast
+    slow.cursor = {"by": "slow"}
+    reading = Reading(slow, slow.account, None, 1.0)  # type: ignore[arg-type]
+    assert not handing_back.done(slow, reading, timedelta(seconds=60), 1, {"weight": 70.0})
+    job.refresh_from_db()
+    assert (job.lease_token, job.cursor, job.weight) == (fast.lease_token, {}, fast.weight)
+    assert job.last_success_at is None and not SyncRun.objects.exists()
+
+
+def test_a_cursor_that_moved_without_rows_is_stored_as_the_job_is_handed_back(job: SyncJob) -> None:
+    taken = leases.claim(job.pk)
+    assert taken
+    taken.cursor = {"until": "today"}
+    reading = Reading(taken, taken.account, None, 1.0)  # type: ignore[arg-type]
+    assert handing_back.done(taken, reading, timedelta(seconds=60), 1, {})
+    job.refresh_from_db()
+    assert job.cursor == {"until": "today"} and job.lease_token is None
 
 
 def test_refused_accounts_are_left_alone(job: SyncJob) -> None:
@@ -204,8 +253,10 @@ def test_of_many_workers_each_gets_another_job_and_no_account_more_than_its_shar
 
     at_once(*[work] * 6)
     assert len({job.pk for job in got}) == len(got), "nobody got what another had"
-    kept = leases.held().values_list("account", flat=True)
-    assert all(list(kept).count(account) == leases.AT_ONCE for account in set(kept)) and len(set(kept)) == 5
+    assert max(Counter(leases.held().values_list("account", flat=True)).values()) <= leases.AT_ONCE
+    work()  # of two who met at one account both may have given way: whoever looks next takes it
+    kept = Counter(leases.held().values_list("account", flat=True))
+    assert len(kept) == 5 and set(kept.values()) == {leases.AT_ONCE}
 
 
 def test_an_account_with_its_share_at_work_waits_while_others_are_served(alice: User) -> None:

@@ -14,9 +14,9 @@ from copytrade.exchange.envelopes import Cursor, Page, SettingsAnswer
 from copytrade.exchange.errors import Rejected, Unreachable
 from copytrade.exchange.records import CopiedTrader, FollowerOrder
 from copytrade.models import Account, DataIssue, SyncJob
-from copytrade.sync import history, leases, open_orders, traders
+from copytrade.sync import handing_back, history, leases, open_orders, traders
 from copytrade.sync import settings as settings_reader
-from copytrade.sync.reading import Reading, note_run
+from copytrade.sync.reading import Reading
 from tests.support.told_orders import UID
 
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -89,9 +89,10 @@ def read(account: Account, exchange: Exchange, kind: str, budget: float = 60.0) 
     reading = Reading(job, account, exchange, budget)  # type: ignore[arg-type]
     try:
         READ[kind](reading)
-    finally:
+    except Exception:
         leases.release(job, timezone.now() + DAY)
-    note_run(account, kind, reading)
+        raise
+    assert handing_back.done(job, reading, DAY, 1, {})
     return reading
 
 
