@@ -26,6 +26,9 @@ def undisturbed(scene: Scene) -> None:
 
 # --- kill -9, at each step of a reading
 
+# What a fence writes of its job, and nobody else of one that is held: not the hints, and not we who reset its cursor.
+FENCED = "NEW.lease_token = OLD.lease_token AND NEW.lease_until IS DISTINCT FROM OLD.lease_until"
+
 
 def _steps(scene: Scene) -> dict[str, tuple[str, str]]:
     """Which of the victim's jobs, and the write of it that stands for each step."""
@@ -33,7 +36,7 @@ def _steps(scene: Scene) -> dict[str, tuple[str, str]]:
         "before the claim": (
             "open", "NEW.lease_token IS NOT NULL AND NEW.lease_token IS DISTINCT FROM OLD.lease_token",
         ),
-        "in the transaction of a page": ("history", "NEW.lease_token = OLD.lease_token"),
+        "in the transaction of a page": ("history", FENCED),
         "before the release": ("open", "OLD.lease_token IS NOT NULL AND NEW.lease_token IS NULL"),
     }  # fmt: skip
 
@@ -248,7 +251,7 @@ def unreadable(scene: Scene) -> None:
 @scenario("one account's readings raise inside the desk")
 def raising(scene: Scene) -> None:
     jobs = ", ".join(str(pk) for pk in scene.victim.jobs.values_list("pk", flat=True))
-    condition = f"NEW.id IN ({jobs}) AND NEW.lease_token = OLD.lease_token"
+    condition = f"NEW.id IN ({jobs}) AND {FENCED}"
     with scene.gate(JOB, condition, then="RAISE EXCEPTION 'poison'"):
         scene.walk_again()
         scene.until(lambda: scene.job("history").failures >= 1, "its reading fails")
