@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 
+from copytrade.rollups.details import Points
 from copytrade.statistics.exact import EXACT
 
 from . import plots
@@ -26,16 +27,17 @@ def thinned(points: Sequence[Point], limit: int = MOST_POINTS) -> list[Point]:
     """At most about `limit` points that keep every visible peak and trough: of each stretch the highest and lowest."""
     if len(points) <= limit:
         return list(points)
-    kept: list[Point] = [points[0]]
-    stretch = (len(points) - 2) * 2 / (limit - 2)
+    heights = points.heights() if isinstance(points, Points) else [float(point[1]) for point in points]
+    last = len(points) - 1
+    kept = [0]
+    stretch = (last - 1) * 2 / (limit - 2)
     start = 1.0
-    while start < len(points) - 1:
-        part = points[int(start) : min(int(start + stretch), len(points) - 1)]
+    while start < last:
+        part = range(int(start), min(int(start + stretch), last))
         if part:
-            ends = {id(p): p for p in (min(part, key=lambda p: p[1]), max(part, key=lambda p: p[1]))}
-            kept += sorted(ends.values(), key=lambda p: p[0])
+            kept += sorted({min(part, key=heights.__getitem__), max(part, key=heights.__getitem__)})
         start += stretch
-    return [*kept, points[-1]]
+    return [points[place] for place in [*kept, last]]
 
 
 def window(points: Sequence[Point], since: datetime | None) -> list[Point]:

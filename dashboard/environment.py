@@ -86,6 +86,8 @@ def database(url: str) -> dict[str, Any]:
         "PORT": str(parts.port or ""),
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
+        # Statements whose values go beside them (copytrade/asking.py) are prepared when they are first asked.
+        "OPTIONS": {"prepare_threshold": 0},
     }
 
 

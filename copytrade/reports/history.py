@@ -8,9 +8,9 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db import connection
 from django.db.models import Func, OuterRef, Q, QuerySet
 
+from copytrade.asking import kept_cursor
 from copytrade.models import Account, TrackingOrder, Trader, User
 from copytrade.rollups.days import day_of, first_moment
 
@@ -209,7 +209,7 @@ def _newest(values: dict, lost: str, times: str, result: str) -> HistoryTotals:
 
 
 def _asked(statement: str, values: dict) -> tuple:
-    with connection.cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchone()
 

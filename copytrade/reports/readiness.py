@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
 from copytrade import readiness, versions
+from copytrade.asking import kept_cursor
 from copytrade.models import Account, Trader
 from copytrade.readiness import Readiness
 
@@ -42,7 +42,7 @@ def ready(traders: Sequence[Trader], now: datetime | None = None) -> Mapping[int
     now, whose = now or timezone.now(), {trader.pk: trader for trader in traders}
     if not whose:
         return {}
-    with connection.cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(_FACTS, {"most": MOST, "traders": list(whose)})
         rows = cursor.fetchall()
     return {row[0]: readiness.judge(_facts(whose[row[0]], row, now)) for row in rows}

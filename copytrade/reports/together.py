@@ -13,6 +13,8 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection, models
 from django.db.models import Expression, Lookup, QuerySet
 
+from copytrade.asking import kept_cursor
+
 Read = Callable[[Any], Any]
 
 
@@ -44,7 +46,8 @@ class OneOf(Lookup):
 
 
 class Prepared:
-    """Several queries that are asked as one, again and again: Django writes their text once and not at each page.
+    """Several queries that are asked as one, again and again: Django writes their text once and not at each page, and
+    the database plans it once for each connection.
 
     `build` makes the queries from the values by name, each of which is a Given while the text is written: it may
     compare with it, and do nothing else. A list is compared by `one_of`.
@@ -59,7 +62,7 @@ class Prepared:
         """The rows of each query, as together() gives them."""
         if self._written is None:
             self._written = _Written(self._build(**{name: Given(name) for name in self._names}))
-        return self._written.rows(values)
+        return self._written.rows(values, kept_cursor)
 
 
 def together(*wanted: QuerySet[Any]) -> list[list[Any]]:
@@ -87,11 +90,11 @@ class _Written:
         self._sql = f"SELECT {', '.join(parts)}"
         self._parts = [_Part(query) for query in queries]
 
-    def rows(self, values: dict[str, Any]) -> list[list[Any]]:
+    def rows(self, values: dict[str, Any], cursor: Callable[[], Any] = connection.cursor) -> list[list[Any]]:
         params = [values[one.name] if isinstance(one, Given) else one for one in self._params]
-        with connection.cursor() as cursor:
-            cursor.execute(self._sql, params)
-            texts = cursor.fetchone()
+        with cursor() as asked:
+            asked.execute(self._sql, params)
+            texts = asked.fetchone()
         return [part.rows(text) for part, text in zip(self._parts, texts, strict=True)]
 
 

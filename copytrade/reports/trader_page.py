@@ -74,8 +74,8 @@ class TraderPage:
     last_day: date
     summary: Summary
     previous: Previous | None
-    curve: list[tuple[datetime, Decimal, Decimal]]
-    margin: list[tuple[datetime, Decimal]]
+    curve: Sequence[tuple[datetime, Decimal, Decimal]]
+    margin: Sequence[tuple[datetime, Decimal]]
     daily: list[tuple[date, Decimal]]
     breakdowns: dict[str, list[Row]]
     scatter: list[tuple[Decimal, Decimal, int]]

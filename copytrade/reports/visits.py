@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 
-from django.db import connection
-
+from copytrade.asking import kept_cursor
 from copytrade.models import User
 from copytrade.rollups.counted import COUNTS
 from copytrade.rollups.days import day_of, first_moment
@@ -67,6 +66,6 @@ def since_last_visit(user: User, zone: tzinfo, now: datetime) -> Since:
     at = user.was_here_at or now - USUAL
     day = day_of(at, zone)
     values = {"user": user.pk, "since": at, "day": day, "next": first_moment(day + timedelta(days=1), zone)}
-    with connection.cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(_SINCE, values)
         return Since(at, *cursor.fetchone(), first=user.was_here_at is None)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from copytrade.statistics import BREAKDOWNS, Row, costs
 from copytrade.statistics.breakdowns import HELD_LONGEST, HOLDING_BANDS, WEEKDAYS, leverage_band
@@ -21,6 +21,9 @@ from .thin import cloud, places
 _HELD = [end // timedelta(microseconds=1) for end, _ in HOLDING_BANDS]
 _HOLDING = [*(label for _, label in HOLDING_BANDS), HELD_LONGEST]
 _WIDTH = len(_HOLDING)
+
+
+Point = TypeVar("Point")
 
 
 @dataclass(frozen=True)
@@ -133,15 +136,21 @@ def _ordered(name: str, rows: list[Row]) -> list[Row]:
 
 def curve(copies: Columns, figures: Shape) -> list:
     text = copies.text
-    return [
-        [copies.closed[place], text(figures.sums[place]), text(figures.below[place])]
-        for place in places(copies.closed, figures.sums, figures.below)
-    ]
+    return [[at, text(net), text(below)] for at, net, below in _curve(copies, figures)]
+
+
+def _curve(copies: Columns, figures: Shape) -> list[tuple[int, int, int]]:
+    closed, sums, below = copies.closed, figures.sums, figures.below
+    return [(closed[place], sums[place], below[place]) for place in places(closed, sums, below)]
 
 
 def margin(copies: Columns, figures: Shape) -> list:
-    chosen = places(figures.moments, figures.in_use, [])
-    return [[figures.moments[place], copies.text(figures.in_use[place])] for place in chosen]
+    return [[at, copies.text(in_use)] for at, in_use in _margin(copies, figures)]
+
+
+def _margin(copies: Columns, figures: Shape) -> list[tuple[int, int]]:
+    moments, in_use = figures.moments, figures.in_use
+    return [(moments[place], in_use[place]) for place in places(moments, in_use, [])]
 
 
 def scatter(copies: Columns, figures: Shape) -> list:
@@ -154,12 +163,50 @@ def loaded(column: Any) -> Any:
     return json.loads(column) if isinstance(column, str | bytes) else column
 
 
-def read_curve(kept: list) -> list[tuple[datetime, Decimal, Decimal]]:
-    return [(moment(at), Decimal(net), Decimal(below)) for at, net, below in kept]
+class Points(Sequence[Point]):
+    """The points of a line as they are kept, each made exact when it is looked at: a picture shows few of them."""
+
+    def __init__(self, kept: Sequence[Sequence[Any]], read: Callable[[Sequence[Any]], Point]) -> None:
+        self._kept, self._read = kept, read
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self._kept[place]
+        return Points(found, self._read) if isinstance(place, slice) else self._read(found)
+
+    def __iter__(self) -> Iterator[Point]:
+        return map(self._read, self._kept)
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None
+
+    def heights(self) -> list[float]:
+        """How high each stands against the others, on a scale of its own: to choose some by, not to tell."""
+        return [float(row[1]) for row in self._kept]
 
 
-def read_margin(kept: list) -> list[tuple[datetime, Decimal]]:
-    return [(moment(at), Decimal(in_use)) for at, in_use in kept]
+def read_curve(kept: list) -> Points[tuple[datetime, Decimal, Decimal]]:
+    return Points(kept, lambda row: (moment(row[0]), Decimal(row[1]), Decimal(row[2])))
+
+
+def read_margin(kept: list) -> Points[tuple[datetime, Decimal]]:
+    return Points(kept, lambda row: (moment(row[0]), Decimal(row[1])))
+
+
+def curve_now(copies: Columns, figures: Shape) -> Points[tuple[datetime, Decimal, Decimal]]:
+    """What read_curve makes of `curve`, without the way over texts."""
+    money = copies.money
+    return Points(_curve(copies, figures), lambda row: (moment(row[0]), money(row[1]), money(row[2])))
+
+
+def margin_now(copies: Columns, figures: Shape) -> Points[tuple[datetime, Decimal]]:
+    """What read_margin makes of `margin`, likewise."""
+    money = copies.money
+    return Points(_margin(copies, figures), lambda row: (moment(row[0]), money(row[1])))
 
 
 def read_scatter(kept: list) -> list[tuple[Decimal, Decimal, int]]:

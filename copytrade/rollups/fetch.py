@@ -65,7 +65,16 @@ def columns(traders: Sequence[int], between: tuple[datetime, datetime] = EVER) -
 def bytes_cursor() -> psycopg.Cursor[Any]:
     """A cursor of its own kind: columns come as bytes, not as their digits."""
     connection.ensure_connection()
-    return psycopg.Cursor(connection.connection)
+    return _Bytes(connection.connection)
+
+
+class _Bytes(psycopg.Cursor[Any]):
+    """Past Django, but not past those who count its queries."""
+
+    def execute(self, query: Any, *values: Any, **more: Any) -> Any:
+        if connection.queries_logged:
+            connection.queries_log.append({"sql": str(query), "time": ""})
+        return super().execute(query, *values, **more)
 
 
 def made(

@@ -9,8 +9,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from django.db import connection
-
+from copytrade.asking import kept_cursor
 from copytrade.models import Trader
 from copytrade.statistics import Row
 from copytrade.statistics.costs import Costs, Support
@@ -58,11 +57,11 @@ class PageRow(PeriodRow):
     missing: int
 
     @cached_property
-    def curve(self) -> list[tuple[datetime, Decimal, Decimal]]:
+    def curve(self) -> Sequence[tuple[datetime, Decimal, Decimal]]:
         return details.read_curve(self.detail[0])
 
     @cached_property
-    def margin(self) -> list[tuple[datetime, Decimal]]:
+    def margin(self) -> Sequence[tuple[datetime, Decimal]]:
         return details.read_margin(self.detail[1])
 
     @cached_property
@@ -95,7 +94,7 @@ def page_rows(traders: Iterable[Trader], period: str, now: datetime) -> list[Pag
     """One for each of these traders, in their order. Raises KeyError for a period that is none."""
     PERIODS[period]
     found = list(traders)
-    with connection.cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(_PAGE, [period, period, [trader.pk for trader in found]])
         rows = {row[0]: row[1:] for row in cursor.fetchall()}
     return [_row(trader, period, now, rows[trader.pk]) for trader in found]

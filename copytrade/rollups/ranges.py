@@ -86,8 +86,8 @@ class Ranged:
     `begun`: the first day on which a copy closed, whatever the range."""
 
     summary: Summary
-    curve: list[tuple[datetime, Decimal, Decimal]]
-    margin: list[tuple[datetime, Decimal]]
+    curve: Sequence[tuple[datetime, Decimal, Decimal]]
+    margin: Sequence[tuple[datetime, Decimal]]
     daily: dict[date, Decimal]
     begun: date | None
     breakdowns: dict[str, list[Row]]
@@ -121,8 +121,8 @@ def ranged(trader: Trader, first: date, last: date, now: datetime, zone: tzinfo)
     months = details.kept_months(own)
     return Ranged(
         summary=_summary(trader, shown, figures, own, before, recent if by_day else None, now, zone),
-        curve=details.read_curve(details.curve(shown, figures)),
-        margin=[] if by_day else details.read_margin(details.margin(shown, figures)),
+        curve=details.curve_now(shown, figures),
+        margin=[] if by_day else details.margin_now(shown, figures),
         daily={day.day: day.net for day in own},
         begun=begun,
         breakdowns=details.read_breakdowns(

@@ -17,6 +17,7 @@ from django.db import connection
 from django.db.models import JSONField, Model
 from django.utils import timezone
 
+from copytrade.asking import kept_cursor
 from copytrade.models import Account, Trader, User
 from copytrade.statistics import Summary, from_parts, summarise
 
@@ -137,7 +138,7 @@ def period_rows(user: User, period: str, now: datetime | None = None) -> list[Pe
     PERIODS[period]
     now = now or timezone.now()
     accounts: dict[int, Account] = {}
-    with connection.cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(_PERIOD_ROWS, [period, user.pk])
         return [_period_row(row, period, now, accounts) for row in cursor.fetchall()]
 
@@ -176,7 +177,7 @@ WHERE a.owner_id = %s ORDER BY t.copied DESC, t.name, t.id"""
 
 def day_series(traders: Iterable[int], since: date | None = None, until: date | None = None) -> list[DayRow]:
     """Each trader's days with closed copies between two days, both included, oldest first. One query."""
-    with connection.cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(
             f"""SELECT {_TOTALS}, d.trader_id, d.day FROM copytrade_dayresult d
             WHERE d.trader_id = ANY(%s) AND d.day >= %s AND d.day <= %s
@@ -190,7 +191,7 @@ def symbols(
     traders: Iterable[int], since: date | None = None, until: date | None = None
 ) -> dict[str, Totals]:
     """The sums by symbol, of closed copies between two days, both included. One query."""
-    with connection.cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(
             f"""SELECT d.symbol, {_TOTALS} FROM copytrade_dayresult d
             WHERE d.trader_id = ANY(%s) AND d.day >= %s AND d.day <= %s GROUP BY d.symbol ORDER BY d.symbol""",
@@ -205,7 +206,7 @@ def totals(accounts: Iterable[int], since: Mapping[str, date | None]) -> dict[st
     totals(keys, {"today": today, "all": None})["today"].net
     """
     names = list(since)
-    with connection.cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(
             f"""SELECT p.name, {_TOTALS} FROM unnest(%s::text[], %s::date[]) AS p(name, since)
             LEFT JOIN copytrade_accountday d ON d.account_id = ANY(%s) AND d.day >= p.since GROUP BY p.name""",
@@ -216,7 +217,7 @@ def totals(accounts: Iterable[int], since: Mapping[str, date | None]) -> dict[st
 
 def symbols_of(user: User) -> list[str]:
     """The symbols of a person's copies, closed (as last summed up) and open; one without a name is none. One query."""
-    with connection.cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(
             """WITH mine AS MATERIALIZED (SELECT id FROM copytrade_account WHERE owner_id = %s)
             SELECT row ->> 0 AS symbol FROM copytrade_perioddetail d, jsonb_array_elements(d.breakdowns -> 'symbol') row
@@ -232,7 +233,7 @@ def account_series(
     accounts: Iterable[int], since: date | None = None, until: date | None = None
 ) -> list[tuple[date, Totals]]:
     """Days with closed copies, over all traders of these accounts together, oldest first. One query."""
-    with connection.cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(
             f"""SELECT d.day, {_TOTALS} FROM copytrade_accountday d
             WHERE d.account_id = ANY(%s) AND d.day >= %s AND d.day <= %s GROUP BY d.day ORDER BY d.day""",
@@ -252,7 +253,7 @@ class DayNet:
 
 def day_nets(accounts: Iterable[int]) -> list[DayNet]:
     """Every day with closed copies, over all traders of these accounts together, oldest first. One query."""
-    with connection.cursor() as cursor:
+    with kept_cursor() as cursor:
         cursor.execute(
             """SELECT d.day, sum(d.n)::bigint, sum(d.net) FROM copytrade_accountday d
             WHERE d.account_id = ANY(%s) GROUP BY d.day ORDER BY d.day""",

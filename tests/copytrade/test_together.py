@@ -141,3 +141,18 @@ def test_only_corrections_of_the_last_days_and_of_the_result_alone_are_true_ups(
 def test_a_strangers_order_is_not_named(trader: Trader, charlie: User) -> None:
     other = closed_copy(trader_of(account_of(charlie)), 5)
     assert trader_around(trader, [other.pk]).named == {}
+
+
+def test_the_database_keeps_the_plan_of_a_prepared_query(trader: Trader) -> None:
+    @Prepared
+    def rows(pk: Any, name: Any) -> Sequence[QuerySet[Any]]:
+        return (Trader.objects.filter(pk=pk, name__gte=name),)
+
+    names = [rows(pk=trader.pk, name=name)[0] for name in ("", "A'; --", "zzz")]
+    assert [len(found) for found in names] == [1, 1, 0]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT generic_plans + custom_plans FROM pg_prepared_statements "
+            "WHERE statement LIKE '%copytrade_trader%name%'"
+        )
+        assert cursor.fetchall() == [(3,)], "one statement, asked three times"

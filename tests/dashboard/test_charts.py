@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from copytrade.rollups import details
 from dashboard import charts
 from tests.dashboard.test_plots import walked
 
@@ -113,3 +114,12 @@ def test_the_weeks_of_a_long_table_lose_no_digit() -> None:
     days = [(date(2026, 1, 5) + timedelta(days=n), Decimal(0)) for n in range(charts.MOST_TABLE_DAYS + 1)]
     days[0], days[1] = (days[0][0], large), (days[1][0], small)
     assert charts.rows_of(days)[-1].net == Decimal(f"{large}.0000000001")
+
+
+def test_a_kept_curve_is_thinned_to_the_points_that_its_list_is_thinned_to() -> None:
+    nets = [Decimal(n * 37 % 101 - 50) / 3 for n in range(400)]
+    kept = [[n * 60_000_000, str(net), "0"] for n, net in enumerate(nets)]
+    points = details.read_curve(kept)
+    assert charts.thinned(points, 50) == charts.thinned(list(points), 50)
+    assert [net for _, net, _ in points] == nets and points[-1][1] == nets[-1] and len(points[10:20]) == 10
+    assert details.read_curve([]) == [] and not details.read_curve([])
