@@ -28,7 +28,7 @@ from copytrade.steps.passes import number_of
 from .reading import Reading
 
 # Pages that are stored in one transaction: a commit costs more than a page, and a lease has to be renewed.
-PAGES_TOGETHER = 20
+PAGES_TOGETHER = 40
 LOST_AT_ONCE = 500
 
 
