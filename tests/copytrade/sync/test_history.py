@@ -43,14 +43,14 @@ def one_that_left(account: Account, exchange: Exchange, opened_days_ago: int) ->
 # --- the history --------------------------------------------------------------------------------------------
 
 
-def test_pages_are_stored_twenty_at_a_time_with_the_cursor_behind_them(
+def test_pages_are_stored_forty_at_a_time_with_the_cursor_behind_them(
     account: Account, exchange: Exchange
 ) -> None:
     exchange.page_size = 5
-    exchange.closed = [finished(n, 1 + n / 20) for n in range(5 * 22)]
+    exchange.closed = [finished(n, 1 + n / 40) for n in range(5 * 42)]
     with CaptureQueriesContext(connection) as queries:
         read(account, exchange, "history")
-    assert TrackingOrder.objects.filter(closed=True).count() == 5 * 22
+    assert TrackingOrder.objects.filter(closed=True).count() == 5 * 42
     copies = [query for query in queries if query["sql"].startswith("COPY")]
     assert len(copies) == 2
 
