@@ -35,6 +35,8 @@ _NOTHING = Columns((), (), (), ())
 _COUNTS = "sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint"
 _SUMS = f"""{_COUNTS}, sum(d.net), sum(d.gross), sum(d.won), sum(d.lost), sum(d.open_fees), sum(d.margin),
     sum(d.close_fees), sum(d.unestimated)::bigint"""
+# The days before the range as one, where their copies tell the order of what happened.
+_DAY_OF = "CASE WHEN d.day < %(first)s AND NOT (SELECT so FROM many) THEN %(start)s::date ELSE d.day END"
 _TALLY = f"{_COUNTS}, sum(d.net), sum(d.won), sum(d.lost)"
 # Of one trader: what does not hang on the days ("all" keeps it), the sums of the days (with as many before them), of
 # their symbols, what was earned before them; where the days hold few copies these, and otherwise what closed since
@@ -47,8 +49,8 @@ SELECT (a.figures -> 'since')::text,
     (SELECT json_agg(x.costs -> 'support') FROM copytrade_perioddetail x
         WHERE x.account_id = t.account_id AND x.period = 'all')::text,
     o.n, o.margin, o.missing, e.net, e.before, e.begun, r.n, r.net,
-    (SELECT json_agg(f.row) FROM (SELECT json_build_array(d.day, {_SUMS}) AS row FROM mine d
-        WHERE d.day >= %(start)s AND d.day <= %(last)s GROUP BY d.day ORDER BY d.day) f)::text,
+    (SELECT json_agg(f.row) FROM (SELECT json_build_array({_DAY_OF}, {_SUMS}) AS row FROM mine d
+        WHERE d.day >= %(start)s AND d.day <= %(last)s GROUP BY {_DAY_OF} ORDER BY {_DAY_OF}) f)::text,
     (SELECT json_agg(f.row) FROM (SELECT json_build_array(d.symbol, {_TALLY}) AS row FROM mine d
         WHERE d.day >= %(first)s AND d.day <= %(last)s GROUP BY d.symbol) f)::text,
     c.*
