@@ -148,13 +148,12 @@ def polyline(values: Sequence[Decimal], width: int = 120, height: int = 28, marg
     """The points of an SVG polyline through the values, at even distances. Empty for fewer than two."""
     if len(values) < 2:
         return ""
-    low, high = float(min(values)), float(max(values))
-    span = (high - low) or 1.0
-    step = width / (len(values) - 1)
-    drawn = height - 2 * margin
+    heights = list(map(float, values))
+    low, high = min(heights), max(heights)
+    step, drawn = width / (len(values) - 1), height - 2 * margin
+    foot, scale = margin + drawn, drawn / ((high - low) or 1.0)
     return " ".join(
-        f"{index * step:.1f},{margin + drawn - (float(value) - low) / span * drawn:.1f}"
-        for index, value in enumerate(values)
+        [f"{place * step:.1f},{foot - (at - low) * scale:.1f}" for place, at in enumerate(heights)]
     )
 
 

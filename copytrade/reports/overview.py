@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from copytrade.models import Account, Alert, SettingsVersion, TrackingOrder, Trader, User
 from copytrade.rollups.days import first_moment
+from copytrade.rollups.details import Points
 from copytrade.rollups.periods import first_day
 from copytrade.rollups.read import DayNet, PeriodRow, day_nets, period_rows
 from copytrade.statistics.exact import EXACT, ZERO, total
@@ -62,7 +63,7 @@ class Overview:
     overlaps: list[Overlap]
     freshness: Freshness
     traders: list[TraderRow]
-    equity: list[tuple[datetime, Decimal, Decimal]]
+    equity: Sequence[tuple[datetime, Decimal, Decimal]]
     daily: list[tuple[date, Decimal]]
     first_day: date | None
     recent: list[TrackingOrder]
@@ -148,7 +149,7 @@ def _of_other_tables(owner: Any, since: Any) -> Sequence[QuerySet[Any]]:
 class Line:
     """Of Overview, what its line is made of."""
 
-    equity: list[tuple[datetime, Decimal, Decimal]]
+    equity: Sequence[tuple[datetime, Decimal, Decimal]]
     daily: list[tuple[date, Decimal]]
     settings: list[SettingsVersion]
 
@@ -211,16 +212,22 @@ def _of_period(days: Sequence[DayNet], first: date | None, today: date) -> list[
     return [row for row in days if (first is None or row.day >= first) and row.day <= today]
 
 
-def _equity(shown: Sequence[DayNet], zone: tzinfo, now: datetime) -> list[tuple[datetime, Decimal, Decimal]]:
+def _equity(
+    shown: Sequence[DayNet], zone: tzinfo, now: datetime
+) -> Points[tuple[datetime, Decimal, Decimal]]:
     """Day by day; a fall within a day is not seen here, but in a trader's own curve."""
     so_far = peak = ZERO
-    points = []
+    kept = []
     for row in shown:
         so_far = EXACT.add(so_far, row.net)
         peak = max(peak, so_far)
-        ended = min(first_moment(row.day + timedelta(days=1), zone), now)
-        points.append((ended, so_far, EXACT.subtract(peak, so_far)))
-    return points
+        kept.append((row.day, so_far, EXACT.subtract(peak, so_far)))
+
+    def read(row: Sequence[Any]) -> tuple[datetime, Decimal, Decimal]:
+        day, net, below = row
+        return min(first_moment(day + timedelta(days=1), zone), now), net, below
+
+    return Points(kept, read)
 
 
 def _daily(
