@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Func, OuterRef, Q, QuerySet
+from django.db.models import F, Func, OuterRef, Q, QuerySet
 
 from copytrade.asking import kept_cursor
 from copytrade.models import Account, TrackingOrder, Trader, User
@@ -22,6 +22,7 @@ MOST_UNDATED = 20
 MOST_COUNTED = 2000  # where the daily sums do not help: a page must not wait for a million rows
 NEWEST_FIRST = ("-close_time", "-tracking_no", "-pk")
 OLDEST_FIRST = ("close_time", "tracking_no", "pk")
+UNDATED_LAST = (F("close_time").desc(nulls_last=True), *NEWEST_FIRST[1:])
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class HistoryPage:
     undated: list[TrackingOrder] = field(default_factory=list)  # they fit no page, and must not be hidden
     traders: list[Trader] = field(default_factory=list)  # all of the person's, as filters offer them
 
+    @property
+    def undated_more(self) -> int:
+        """How many copies without a closing time there are beside those of `undated`."""
+        return max(0, self.totals.undated - len(self.undated))
+
 
 def history_page(
     user: User, filters: Filters = NO_FILTERS, after: str = "", limit: int = 50, before: str = ""
@@ -59,22 +65,22 @@ def history_page(
     `after` gives the page of older ones, `before` that of newer ones. Raises ValueError for a key that no
     page gave out.
     """
-    rows, totals = history(user, filters), _totals(user, filters)
+    every, totals = history(user, filters), _totals(user, filters)
+    rows = every.filter(close_time__isnull=False)
     newer = TrackingOrder.objects.none()
     if before and not after:
         newer = _shown(user, filters, rows.filter(_beyond(before, "gt")), limit + 1, OLDEST_FIRST)
     older = rows.filter(_beyond(after, "lt")) if after else rows
-    undated = filtered(orders_of(user).filter(closed=True, close_time=None), filters)
     above, found, left_out, traders = together(
         newer,
         _shown(user, filters, older, limit + 1),
-        undated.only(*_SHOWN).order_by("-tracking_no", "-pk")[:MOST_UNDATED],
+        every.filter(close_time=None).only(*_SHOWN).order_by(*NEWEST_FIRST[1:])[:MOST_UNDATED],
         Trader.objects.filter(account__owner=user).order_by("-copied", "name", "pk"),
     )
     known = {trader.pk: trader for trader in traders}
     for order in [*above, *found, *left_out]:
         order.trader = known[order.trader_id]
-    told = {"undated": left_out if totals.undated else [], "traders": traders}
+    told = {"undated": left_out, "traders": traders}
     if len(above) > limit:  # else fewer than a page are newer: that is the first page
         shown = above[limit - 1 :: -1]
         return HistoryPage(shown, totals, _key_of(shown[-1]), _key_of(shown[0]), **told)
@@ -118,11 +124,8 @@ def _shown(
 
 
 def history(user: User, filters: Filters) -> QuerySet[TrackingOrder]:
-    """The closed copies with a closing time that the filters match, in no order."""
-    return _closed(user, filters).filter(close_time__isnull=False)
-
-
-def _closed(user: User, filters: Filters) -> QuerySet[TrackingOrder]:
+    """The closed copies that the filters match, in no order. One rule for those without a closing time, too: a span
+    of time lets none of them through, a result those of that result. Page, totals and file go by it."""
     rows = filtered(orders_of(user).filter(closed=True), filters)
     if filters.since:
         rows = rows.filter(close_time__gte=filters.since)

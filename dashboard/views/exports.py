@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from copytrade import reports
 from copytrade.models import TrackingOrder, Trader
-from copytrade.reports.history import NEWEST_FIRST
+from copytrade.reports.history import UNDATED_LAST
 from copytrade.reports.history import history as closed_copies
 from copytrade.reports.orders import open_rows
 from copytrade.statistics.exact import EXACT
@@ -53,10 +53,11 @@ ORDER_COLUMNS = (
 
 @require_safe
 def history(request: HttpRequest, form: str) -> FileResponse:
-    """Every closed copy that the page's filters match, newest first: all pages of it in one file."""
+    """Every closed copy that the page's filters match, newest first: all pages of it in one file, and last all those
+    without a closing time, of which the page names the first few."""
     user = access.person(request)
     rows = closed_copies(user, history_filters(request.GET, reports.zone_of(user)))
-    return _orders(request, form, "History", rows.order_by(*NEWEST_FIRST))
+    return _orders(request, form, "History", rows.order_by(*UNDATED_LAST))
 
 
 @require_safe
