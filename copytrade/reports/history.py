@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
+from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, Func, OuterRef, Q, QuerySet
@@ -15,7 +17,7 @@ from copytrade.models import Account, TrackingOrder, Trader, User
 from copytrade.rollups.days import day_of, first_moment
 
 from .orders import NO_FILTERS, Filters, filtered, orders_of
-from .together import together
+from .together import Prepared
 from .zones import zone_of
 
 MOST_UNDATED = 20
@@ -65,18 +67,12 @@ def history_page(
     `after` gives the page of older ones, `before` that of newer ones. Raises ValueError for a key that no
     page gave out.
     """
-    every, totals = history(user, filters), _totals(user, filters)
-    rows = every.filter(close_time__isnull=False)
-    newer = TrackingOrder.objects.none()
-    if before and not after:
-        newer = _shown(user, filters, rows.filter(_beyond(before, "gt")), limit + 1, OLDEST_FIRST)
-    older = rows.filter(_beyond(after, "lt")) if after else rows
-    above, found, left_out, traders = together(
-        newer,
-        _shown(user, filters, older, limit + 1),
-        every.filter(close_time=None).only(*_SHOWN).order_by(*NEWEST_FIRST[1:])[:MOST_UNDATED],
-        Trader.objects.filter(account__owner=user).order_by("-copied", "name", "pk"),
-    )
+    way = "after" if after else "before" if before else ""
+    place = dict(zip(_PLACE, _place(after or before), strict=True)) if way else {}
+    asked = {name: value for name, value in vars(filters).items() if value not in (None, "")}
+    totals = _totals(user, filters)
+    rows = _rows_of(_Shape(frozenset(asked), filters.result, way, limit + 1))
+    above, found, left_out, traders = rows(user=user.pk, **asked, **place)
     known = {trader.pk: trader for trader in traders}
     for order in [*above, *found, *left_out]:
         order.trader = known[order.trader_id]
@@ -87,6 +83,46 @@ def history_page(
     shown = found[:limit]
     more = _key_of(shown[-1]) if len(found) > limit else ""
     return HistoryPage(shown, totals, more, _key_of(shown[0]) if after and shown else "", **told)
+
+
+_PLACE = ("time", "number", "key")
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What the text of a page's queries hangs on: which filters are set, and from where on they look."""
+
+    asked: frozenset[str]
+    result: str
+    way: str
+    limit: int
+
+
+@lru_cache(512)
+def _rows_of(shape: _Shape) -> Prepared:
+    """The copies of a page, those of the page before it, those without a closing time, and all traders."""
+
+    def build(
+        user: Any, time: Any = None, number: Any = None, key: Any = None, **asked: Any
+    ) -> Sequence[QuerySet]:
+        filters = Filters(**(asked | {"result": shape.result}))
+        every = history(user, filters)
+        rows = older = every.filter(close_time__isnull=False)
+        newer = TrackingOrder.objects.none()
+        if shape.way == "before":
+            newer = _shown(
+                user, filters, rows.filter(_beyond("gt", time, number, key)), shape.limit, OLDEST_FIRST
+            )
+        elif shape.way == "after":
+            older = rows.filter(_beyond("lt", time, number, key))
+        return (
+            newer,
+            _shown(user, filters, older, shape.limit),
+            every.filter(close_time=None).only(*_SHOWN).order_by(*NEWEST_FIRST[1:])[:MOST_UNDATED],
+            Trader.objects.filter(account__owner=user).order_by("-copied", "name", "pk"),
+        )
+
+    return Prepared(build, ["user", *shape.asked, *(_PLACE if shape.way else ())])
 
 
 # What the list shows of a copy, and what the next page is told by.
@@ -236,13 +272,18 @@ def _key_of(order: TrackingOrder) -> str:
     return f"{order.close_time.isoformat() if order.close_time else ''}_{order.tracking_no}_{order.pk}"
 
 
-def _beyond(key: str, side: str) -> Q:
-    """What stands beyond the row that this key names, older ("lt") or newer ("gt"). ValueError for no key."""
+def _place(key: str) -> tuple[datetime, int, int]:
+    """(closing time, tracking number, our key) of the row that this key of a page names. ValueError for no key."""
     at, *numbers = key.split("_")
     time = datetime.fromisoformat(at)
     number, pk = (int(text) for text in numbers)
     if time.tzinfo is None or not all(-(2**63) <= value < 2**63 for value in (number, pk)):
         raise ValueError("not the key of a page")
+    return time, number, pk
+
+
+def _beyond(side: str, time: Any, number: Any, pk: Any) -> Q:
+    """What stands beyond such a row, older ("lt") or newer ("gt")."""
     return (
         Q(**{f"close_time__{side}": time})
         | Q(close_time=time, **{f"tracking_no__{side}": number})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -50,12 +50,13 @@ class Prepared:
     the database plans it once for each connection.
 
     `build` makes the queries from the values by name, each of which is a Given while the text is written: it may
-    compare with it, and do nothing else. A list is compared by `one_of`.
+    compare with it, and do nothing else. A list is compared by `one_of`. `names`: of the values, where they are not
+    those of the parameters of `build`.
     """
 
-    def __init__(self, build: Callable[..., Sequence[QuerySet[Any]]]) -> None:
+    def __init__(self, build: Callable[..., Sequence[QuerySet[Any]]], names: Iterable[str] = ()) -> None:
         self._build = build
-        self._names = list(inspect.signature(build).parameters)
+        self._names = list(names) or list(inspect.signature(build).parameters)
         self._written: _Written | None = None
 
     def __call__(self, **values: Any) -> list[list[Any]]:
