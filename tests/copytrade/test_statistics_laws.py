@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -21,10 +23,10 @@ minutes = st.integers(0, 60 * 24 * 60)
 
 
 @st.composite
-def any_copies(draw, smallest=0):
+def any_copies(draw, smallest=0, most=12):
     """Copies in any order, some closing together, with tracking numbers of their own."""
     made = []
-    for number in range(draw(st.integers(smallest, 12))):
+    for number in range(draw(st.integers(smallest, most))):
         opened = START + timedelta(minutes=draw(minutes))
         closed = opened + timedelta(minutes=draw(st.sampled_from([0, 1, 60, 1440]) | minutes))
         margin = draw(st.decimals(0, 1000, places=2))
@@ -153,3 +155,132 @@ def test_percentiles_lie_between_the_closest_ranks():
     copies = [a_copy("1", number=n, closed=hours) for n, hours in enumerate((10, 2, 4, 1))]
     spread = summarise(copies, capital=None, now=NOW).holding
     assert (spread.mean, spread.median, spread.p90) == (Decimal("4.25"), 3, Decimal("8.2"))
+
+
+# What is left of the figures where there is little to reckon with, or nothing that says what came first
+
+
+@given(any_copies(smallest=1))
+@settings(max_examples=100, deadline=None)
+def test_who_only_won_fell_nowhere_and_has_no_losses_to_divide_by(copies):
+    won = [replace(copy, net=abs(copy.net) + Decimal("0.01")) for copy in copies]
+    summary, n = whole(won), len(won)
+    assert (summary.wins, summary.losses, summary.break_even, summary.win_rate) == (n, 0, 0, 1)
+    assert (summary.longest_win_streak, summary.longest_loss_streak) == (n, 0)
+    assert summary.average_win == summary.expectancy > 0
+    for name in ("average_loss", "payoff", "profit_factor"):
+        assert getattr(summary, name) is None and summary.reasons[name] == "no losses"
+    assert (summary.max_drawdown, summary.max_drawdown_percent, summary.current_drawdown) == (0, 0, 0)
+    assert (summary.days_under_water, summary.recovery, summary.reasons["recovery"]) == (
+        0,
+        None,
+        "no drawdown",
+    )
+    assert summary.sortino is None and summary.reasons["sortino"] == "no losing days"
+    assert summary.worst_day >= 0 and summary.holding_losers.n == 0
+    sums = [so_far for _, so_far, _ in equity(won)]
+    assert sums == sorted(set(sums)) and sums[-1] == summary.net_profit
+
+
+@given(any_copies(smallest=1))
+@settings(max_examples=100, deadline=None)
+def test_who_only_lost_fell_by_all_of_it_and_has_been_under_water_since_the_first_open(copies):
+    lost = [replace(copy, net=-abs(copy.net) - Decimal("0.01")) for copy in copies]
+    summary, n = whole(lost), len(lost)
+    assert (summary.wins, summary.losses, summary.break_even, summary.win_rate) == (0, n, 0, 0)
+    assert (summary.longest_win_streak, summary.longest_loss_streak) == (0, n)
+    assert summary.average_loss == summary.expectancy.copy_negate() > 0
+    assert summary.profit_factor == 0 and summary.payoff is None and summary.average_win is None
+    assert {summary.reasons[name] for name in ("payoff", "average_win")} == {"no wins"}
+    assert summary.max_drawdown == summary.current_drawdown == -summary.net_profit
+    assert summary.recovery == -1
+    close_to(summary.max_drawdown_percent, -Fraction(summary.net_profit) / 5000)
+    since = min(copy.open_time for copy in lost)
+    close_to(summary.days_under_water, Fraction((NOW - since) / timedelta(microseconds=1)) / 86_400_000_000)
+    assert summary.best_day <= 0 and summary.holding_winners.n == 0
+
+
+@given(any_copies(smallest=1, most=1))
+@settings(max_examples=100, deadline=None)
+def test_of_one_copy_every_figure_is_its_own(copies):
+    (copy,) = copies
+    summary, held = whole(copies), copy.close_time - copy.open_time
+    assert (summary.closed_copies, summary.since, summary.until) == (1, copy.open_time, copy.close_time)
+    assert summary.net_profit == summary.expectancy == copy.net
+    assert (summary.gross, summary.open_fees) == (copy.realized, copy.open_fee)
+    assert (summary.wins, summary.losses, summary.break_even) == (copy.net > 0, copy.net < 0, copy.net == 0)
+    assert summary.win_rate == (None if not copy.net else int(copy.net > 0))
+    assert (summary.average_win, summary.average_loss) == (
+        copy.net if copy.net > 0 else None, -copy.net if copy.net < 0 else None,
+    )  # fmt: skip
+    assert summary.payoff is None and summary.profit_factor == (0 if copy.net < 0 else None)
+    assert summary.max_drawdown == summary.current_drawdown == max(-copy.net, Decimal(0))
+    assert (summary.longest_win_streak, summary.longest_loss_streak) == (copy.net > 0, copy.net < 0)
+    assert (summary.peak_margin, summary.time_in_market) == ((copy.margin, 1) if held else (0, None))
+    assert summary.margin_turned_over == copy.margin
+    hours = Fraction(held / timedelta(microseconds=1)) / 3_600_000_000
+    for figure in (summary.holding.mean, summary.holding.median, summary.holding.p90):
+        close_to(figure, hours)
+    for by in statistics.BREAKDOWNS:
+        (row,) = breakdown(copies, by)
+        assert (row.n, row.net, row.win_rate) == (1, copy.net, summary.win_rate)
+
+
+@given(st.none() | money, money, st.none() | money)
+@settings(max_examples=100, deadline=None)
+def test_of_no_copy_there_are_sums_of_nothing_and_a_reason_for_the_rest(capital, net_before, reported):
+    summary = whole([], capital=capital, net_before=net_before, reported_total=reported)
+    nothing = (
+        "closed_copies wins losses break_even net_profit gross cost_gap open_fees unexplained_costs "
+        "provisional_copies provisional_net max_drawdown current_drawdown days_under_water peak_margin "
+        "margin_turned_over longest_win_streak longest_loss_streak"
+    )
+    assert {name: getattr(summary, name) for name in nothing.split()} == dict.fromkeys(nothing.split(), 0)
+    rates = (
+        "win_rate average_win average_loss payoff profit_factor expectancy recovery best_day worst_day "
+        "roi_on_peak_margin roi_on_margin_turned_over time_in_market"
+    )
+    for name in rates.split():
+        assert getattr(summary, name) is None and summary.reasons[name] == "no closed copies", name
+    base = (capital if capital is not None and capital > 0 else 0) + net_before
+    assert summary.capital == (base if base > 0 else None)
+    assert summary.roi_on_capital == summary.max_drawdown_percent == (0 if base > 0 else None)
+    assert summary.reconciliation_gap == (None if reported is None else -reported)
+    assert (summary.since, summary.until, summary.daily_series) == (None, None, ())
+
+
+@given(
+    any_copies(smallest=2), st.lists(st.integers(0, 2), min_size=12, max_size=12), st.permutations(range(12))
+)
+@settings(max_examples=100, deadline=None)
+def test_copies_that_close_in_one_millisecond_come_by_tracking_number(copies, closes, numbers):
+    """At most three moments, and numbers that have nothing to do with when a copy was opened."""
+    end = START + timedelta(days=90)
+    together = [
+        replace(copy, tracking_no=number, close_time=end + timedelta(milliseconds=close))
+        for copy, close, number in zip(copies, closes, numbers, strict=False)
+    ]
+    nets, moments, last_peak = [], [], min(copy.open_time for copy in together)
+    so_far = peak = Decimal(0)
+    sums, falls, parts = [], [], [Fraction(0)]
+    for moment in sorted({copy.close_time for copy in together}):
+        of_it = {copy.tracking_no: copy.net for copy in together if copy.close_time == moment}
+        for number in sorted(of_it):
+            so_far += of_it[number]
+            if so_far >= peak:
+                peak, last_peak = so_far, moment
+            nets.append(of_it[number])
+            moments.append(moment)
+            sums.append(so_far)
+            falls.append(peak - so_far)
+            parts.append(Fraction(peak - so_far) / Fraction(5000 + peak))
+    assert equity(together) == list(zip(moments, sums, falls, strict=True))
+    now = end + timedelta(days=1)
+    summary = whole(together, now=now)
+    assert (summary.max_drawdown, summary.current_drawdown) == (max(falls), falls[-1])
+    close_to(summary.max_drawdown_percent, max(parts))
+    under = (now - last_peak) / timedelta(microseconds=1) if falls[-1] else 0
+    close_to(summary.days_under_water, Fraction(under) / 86_400_000_000)
+    signs = "".join("+" if net > 0 else "-" if net < 0 else "0" for net in nets)
+    assert summary.longest_win_streak == max(map(len, re.split("[^+]+", signs)))
+    assert summary.longest_loss_streak == max(map(len, re.split("[^-]+", signs)))
