@@ -56,19 +56,26 @@ JOIN copytrade_trader t ON t.id = k.id
 """
 
 
-def fill(owner: User, n: int, now: datetime | None = None) -> list[Trader]:
+def fill(owner: User, n: int) -> list[Trader]:
     """The owner's connections, traders and n closed copies; the traders. No sums are made yet: see counted()."""
-    now = now or timezone.now()
+    traders = stored(owner, n)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE copytrade_trackingorder")
+    return traders
+
+
+def stored(owner: User, n: int, opened: int = OPEN) -> list[Trader]:
+    """The same within a transaction, where nothing can be vacuumed."""
+    now = timezone.now()
     accounts = [_account(owner, place, now) for place in range(ACCOUNTS)]
     traders = [_trader(accounts[place % ACCOUNTS], place) for place in range(TRADERS)]
     values: dict[str, Any] = {
-        "n": n, "big": BIG, "now": now, "days": DAYS, "many": TRADERS, "open": OPEN,
+        "n": n, "big": BIG, "now": now, "days": DAYS, "many": TRADERS, "open": opened,
         "symbols": list(SYMBOLS), "traders": [trader.pk for trader in traders],
     }  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute(_CLOSED, values)
         cursor.execute(_OPENED, values)
-        cursor.execute("VACUUM ANALYZE copytrade_trackingorder")
     return traders
 
 
