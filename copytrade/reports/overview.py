@@ -35,7 +35,8 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Tile:
-    """Net result of copies closed in a period. `since` None: all. `provisional`: part that may still change."""
+    """Net result of copies closed in a period. `since` None: all. `provisional`: part that may still change, of
+    `provisional_n` copies: gains and losses may add up to 0, and may change for all that."""
 
     key: str
     label: str
@@ -43,6 +44,7 @@ class Tile:
     net: Decimal
     n: int
     provisional: Decimal
+    provisional_n: int
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def overview(
     return Overview(
         period=period,
         accounts=around.accounts,
-        tiles=tiles(days, total(row.summary.provisional_net for row in rows), zone, now),
+        tiles=tiles(days, _provisional(rows), zone, now),
         open=around.open,
         overlaps=overlaps(around.open.orders),
         freshness=freshness(user, now=now),
@@ -193,18 +195,26 @@ def _with_open(rows: Sequence[PeriodRow], held: OpenOverview) -> list[TraderRow]
     ]
 
 
-def tiles(days: Sequence[DayNet], provisional: Decimal, zone: tzinfo, now: datetime) -> list[Tile]:
+def _provisional(rows: Sequence[PeriodRow]) -> tuple[Decimal, int]:
+    """The net of copies closed since the last true-up, and how many there are."""
+    summaries = [row.summary for row in rows]
+    return total(one.provisional_net for one in summaries), sum(one.provisional_copies for one in summaries)
+
+
+def tiles(
+    days: Sequence[DayNet], provisional: tuple[Decimal, int], zone: tzinfo, now: datetime
+) -> list[Tile]:
     """Today, 7 and 30 days (today included) and all, by the zone's day of closing. `provisional`: net since the
-    last true-up."""
+    last true-up, and of how many copies."""
     today, made = now.astimezone(zone).date(), []
     for key, label, length in PERIODS:
         start = None if length is None else day_start(now, zone, length - 1)
         first = date.min if length is None else today - timedelta(days=length - 1)
         own = [row for row in days if row.day >= first]
-        net = total(row.net for row in own)
+        net, n = total(row.net for row in own), sum(row.n for row in own)
         # A day that began after the true-up is provisional as a whole.
-        part = net if start is not None and start > true_up_before(now) else provisional
-        made.append(Tile(key, label, start, net, sum(row.n for row in own), part))
+        whole = start is not None and start > true_up_before(now)
+        made.append(Tile(key, label, start, net, n, *((net, n) if whole else provisional)))
     return made
 
 

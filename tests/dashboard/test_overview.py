@@ -78,6 +78,40 @@ def test_each_tile_says_which_part_may_still_change(
     assert today.removesuffix("") in tiles[0] and week.removesuffix("") in tiles[1]
 
 
+@pytest.mark.parametrize(
+    ("zone", "today", "week"),
+    [
+        ("UTC", "2 closed copies, provisional", "+7.00 3 closed copies, 0.00 provisional"),
+        # There the day began before the true-up, and the seven were of it.
+        (
+            "Asia/Kolkata",
+            "+7.00 3 closed copies, 0.00 provisional",
+            "+7.00 3 closed copies, 0.00 provisional",
+        ),
+        # There it is still the day before, when the true-up had not been.
+        (
+            "America/New_York",
+            "+7.00 3 closed copies, 0.00 provisional",
+            "+7.00 3 closed copies, 0.00 provisional",
+        ),
+    ],
+)
+def test_results_that_cancel_out_may_still_change(
+    client: Client, alice: User, zone: str, today: str, week: str
+) -> None:
+    User.objects.filter(pk=alice.pk).update(zone=zone)
+    night = datetime.combine(timezone.now().date(), datetime.min.time(), UTC) + timedelta(hours=4)
+    with time_machine.travel(night, tick=False):
+        trader = trader_of(account_of(alice))
+        with summed_once():
+            for number, (net, hours) in enumerate([("5", 1), ("-5", 2), ("7", 9)]):
+                closed_copy(trader, number, net, hours / 24)
+        page = client.get("/").content.decode()
+    tiles = [without_definitions(tile) for tile in page.split('<div class="tile">')[1:5]]
+    assert today in tiles[0] and week in tiles[1]
+    assert all("provisional" in tile for tile in tiles)
+
+
 def test_a_figure_that_is_not_known_says_why(client: Client, alice: User) -> None:
     closed_copy(trader_of(account_of(alice), total_investment=None), 1, "0", open_margin_amount=None)
     html = client.get("/").content.decode()
