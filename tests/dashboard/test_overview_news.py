@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -166,6 +167,47 @@ def test_one_trader_followed_by_two_accounts_is_told_apart(
     open_copy(trader_of(account_of(alice, "Second"), 0), 2)
     said = part(client, "overlap-title")
     assert "Northwind Steady (Main) 40.00" in said and "Northwind Steady (Second) 40.00" in said
+
+
+def test_what_is_open_adds_up_by_symbol_and_by_bet(client: Client, trader: Trader) -> None:
+    """Three traders; two of them long in BTCUSDT and in SOLUSDT, and nothing else is held twice the same way."""
+    second, third = (
+        trader_of(trader.account, number, name) for number, name in ((1, "Second"), (2, "Third"))
+    )
+    bets = [
+        (trader, "BTCUSDT", "LONG", "100", "2", "250"),
+        (trader, "BTCUSDT", "LONG", "20.5", "1", "250"),
+        (second, "BTCUSDT", "LONG", "79.5", "4", "250"),
+        (third, "BTCUSDT", "SHORT", "100", "0.4", "250"),
+        (trader, "ETHUSDT", "SHORT", "60", "3", "100"),
+        (second, "SOLUSDT", "LONG", "10", "1", "40"),
+        (third, "SOLUSDT", "LONG", "30", "2", "40"),
+    ]
+    for number, (who, symbol, side, margin, size, price) in enumerate(bets):
+        open_copy(
+            who, number, symbol=symbol, position_side=side, open_margin_amount=Decimal(margin),
+            open_fill_size=Decimal(size), open_price_avg=Decimal(price),
+        )  # fmt: skip
+    open_copy(third, 90, open_margin_amount=Decimal(5000), missing_since=timezone.now())
+    closed_copy(third, 91, "1", open_margin_amount=Decimal(5000))
+    page = text(client.get("/").content.decode())
+    assert re.search(r"Margin at risk.{,300}? 400\.00 7 open copies , 3 symbols", page)
+    assert "7 open copies, 400.00 USDT , 75 % of it in BTCUSDT" in part(client, "short-title")
+    # How many, margin, notional (price times filled size: 1,850 of 7.4 at 250), share of the margin.
+    exposure = part(client, "exposure-title")
+    assert (
+        "BTCUSDT 4 300.00 1 850.00 75 % ETHUSDT 1 60.00 300.00 15 % SOLUSDT 2 40.00 120.00 10 %" in exposure
+    )
+    overlap = part(client, "overlap-title")
+    assert (
+        "BTCUSDT long is open through 2 traders: 200.00 USDT margin together, 50 % of all at risk." in overlap
+    )
+    assert "Northwind Steady 120.50 , Second 79.50" in overlap
+    assert (
+        "SOLUSDT long is open through 2 traders: 40.00 USDT margin together, 10 % of all at risk." in overlap
+    )
+    assert "Third 30.00 , Second 10.00" in overlap
+    assert "short" not in overlap and "ETHUSDT" not in overlap
 
 
 # --- the four answers ---
