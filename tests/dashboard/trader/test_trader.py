@@ -181,6 +181,30 @@ def test_open_copies_and_the_last_closed_ones_are_listed(client: Client, trader:
     assert "1 open now, 40.00 USDT" in text(html)
 
 
+@pytest.mark.parametrize(
+    ("query", "gains", "losses"),
+    [
+        ("?period=all", 3, 4),
+        ("?period=30", 3, 1),
+        ("?period=range&from={from_}&to={to}", 2, 4),
+    ],
+)
+def test_the_longest_runs_of_gains_and_of_losses_are_shown(
+    client: Client, alice: User, query: str, gains: int, losses: int
+) -> None:
+    """Two gains, four losses, a gain, a result of 0, three gains, a loss: the 0 parts the gains about it."""
+    trader = trader_of(account_of(alice))
+    nets = ("1", "2", "-1", "-1", "-3", "-1", "4", "0", "1", "1", "2", "-2")
+    days = (50, 49, 44, 43, 42, 41, 35, 20, 15, 12, 11, 9)
+    closed_copies(
+        trader, *((n, net, day, "BTCUSDT") for n, (net, day) in enumerate(zip(nets, days, strict=True)))
+    )
+    today = timezone.now().date()
+    query = query.format(from_=today - timedelta(days=60), to=today - timedelta(days=33))
+    said = without_definitions(page_of(client, trader, query))
+    assert f"Most gains in a row {gains} Most losses in a row {losses} " in said
+
+
 # --- what it costs ---
 
 
