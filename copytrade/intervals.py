@@ -52,11 +52,18 @@ UNPLANNED = {
 
 
 def bounds(venue: str, kind: str) -> Bounds:
-    """The bounds of a kind; settings.VENUES[venue]["intervals"] overrides the floor."""
+    """The bounds of a kind; settings.VENUES[venue]["intervals"] overrides the floor, and SYNC_OPEN_CAP_SECONDS the cap
+    of the open lists."""
     usual = BOUNDS[kind]
+    cap = open_cap() if kind == SyncJob.Kind.OPEN else usual.cap
     floor = SANDBOX_FLOORS[kind] if venue == "sandbox" else usual.floor
     floor = float(settings.VENUES.get(venue, {}).get("intervals", {}).get(kind, floor))
-    return Bounds(floor, max(floor, usual.cap))
+    return Bounds(floor, max(floor, cap))
+
+
+def open_cap() -> float:
+    """The longest time between two readings of an open list, in seconds."""
+    return float(settings.SYNC_OPEN_CAP_SECONDS or BOUNDS["open"].cap)
 
 
 def is_at_cap(venue: str, kind: str, seconds: float | None) -> bool:

@@ -73,6 +73,14 @@ def test_many_accounts_share_what_is_usable_and_the_lively_ones_get_more(alice: 
     assert max(often) * 5 < min(others) and max(others) <= BOUNDS["open"].cap
 
 
+def test_the_longest_wait_of_an_open_list_can_be_set(alice: User, usable, settings) -> None:
+    settings.SYNC_OPEN_CAP_SECONDS = 120
+    accounts(alice, 300)
+    usable(300 * 10 / 115 + 2 * 300 * 10 / 6480 + 1.2)
+    planner.replan()
+    assert max(planned("open")) <= 120 * 1.01 and min(planned("settings")) > 120
+
+
 def test_under_overload_the_overlap_waits_first_and_the_rest_evenly(alice: User, usable) -> None:
     accounts(alice, 300)
     usable(300 * 10 / 540 + 2 * 300 * 10 / 6480 + 1.2)  # enough for the caps, hardly anything for the overlap
