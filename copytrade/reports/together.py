@@ -72,7 +72,7 @@ def together(*wanted: QuerySet[Any]) -> list[list[Any]]:
     Plain rows of one model each: filter, order, slice, only() and annotate(), no select_related() or values().
     Numbers stay exact: the database writes them as text, and no float is made of them.
     """
-    return _Written(wanted).rows({})
+    return _Written(wanted).rows({}, connection.cursor)
 
 
 class _Written:
@@ -91,7 +91,7 @@ class _Written:
         self._sql = f"SELECT {', '.join(parts)}"
         self._parts = [_Part(query) for query in queries]
 
-    def rows(self, values: dict[str, Any], cursor: Callable[[], Any] = connection.cursor) -> list[list[Any]]:
+    def rows(self, values: dict[str, Any], cursor: Callable[[], Any]) -> list[list[Any]]:
         params = [values[one.name] if isinstance(one, Given) else one for one in self._params]
         with cursor() as asked:
             asked.execute(self._sql, params)

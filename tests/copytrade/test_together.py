@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -156,3 +157,19 @@ def test_the_database_keeps_the_plan_of_a_prepared_query(trader: Trader) -> None
             "WHERE statement LIKE '%copytrade_trader%name%'"
         )
         assert cursor.fetchall() == [(3,)], "one statement, asked three times"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_every_thread_asks_by_its_own_connection() -> None:
+    @Prepared
+    def people() -> Sequence[QuerySet[Any]]:
+        return (User.objects.all(),)
+
+    def ask() -> list[Any]:
+        try:
+            return [people(), together(User.objects.all())]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        assert ask() == thread.submit(ask).result() == [[[]], [[]]]
