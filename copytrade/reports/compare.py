@@ -91,7 +91,7 @@ def compare(
         Compared(
             row.trader,
             row.summary,
-            row.curve,
+            list(row.curve),  # drawn three times, each whole
             _zero_filled(row, first_day(period, today), today),
             row.breakdowns.get("symbol", []),
             row.stale,
