@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import psycopg
 from django.db import connection
-from django.db.backends.postgresql.base import ServerBindingCursor
 from django.db.backends.utils import CursorWrapper
+
+_PLACE = re.compile(r"%(?:%|s|\((\w+)\)s)")
 
 
 def kept_cursor() -> CursorWrapper:
@@ -15,4 +22,34 @@ def kept_cursor() -> CursorWrapper:
     if connection.queries_logged:
         return connection.cursor()
     connection.ensure_connection()
-    return connection.make_cursor(ServerBindingCursor(connection.connection))
+    return connection.make_cursor(_Kept(connection.connection))
+
+
+class _Kept(psycopg.RawCursor[Any]):
+    """Takes a statement as Django writes it, and hands it on as PostgreSQL reads it; psycopg would look for the places
+    of the values in a long one anew each time."""
+
+    def execute(self, query: Any, params: Any = None, **more: Any) -> Any:
+        if params is None:
+            return super().execute(query, **more)
+        text, names = numbered(query)
+        values: Sequence[Any] = [params[name] for name in names] if isinstance(params, Mapping) else params
+        return super().execute(text, values, **more)
+
+
+@lru_cache(512)
+def numbered(statement: str) -> tuple[bytes, tuple[str, ...]]:
+    """(the statement with `$1`, `$2` for `%s`, or for names, of which each has one number; the names in that order)."""
+    places: list[str] = []
+
+    def place(found: re.Match[str]) -> str:
+        if found[0] == "%%":
+            return "%"
+        name = found[1] or ""
+        if not name or name not in places:
+            places.append(name)
+            return f"${len(places)}"
+        return f"${places.index(name) + 1}"
+
+    text = _PLACE.sub(place, statement)
+    return text.encode(), tuple(places)

@@ -12,6 +12,7 @@ from typing import Any
 from django.core.exceptions import EmptyResultSet
 from django.db import connection, models
 from django.db.models import Expression, Lookup, QuerySet
+from django.db.models.base import ModelState
 
 from copytrade.asking import kept_cursor
 
@@ -119,14 +120,27 @@ class _Part:
             values = [row[column] for column in columns]
             for place, read in readers:
                 values[place] = read(values[place])
-            instance = self._model.from_db(connection.alias, names, values)
+            instance = self._stored(names, values)
             for name, read in added:
                 setattr(instance, name, read(row[name]))
             made.append(instance)
         return made
 
+    def _stored(self, names: list[str], values: list[Any]) -> Any:
+        """A row as Model.from_db makes it, which sets one field after the other and looks at each; what is not told is
+        asked for when it is read, there as here."""
+        made = self._model.__new__(self._model)
+        made._state = ModelState()
+        made._state.adding, made._state.db = False, connection.alias
+        made.__dict__.update(zip(names, values, strict=True))
+        return made
+
     def _planned(self, told: set[str]) -> Any:
         """What every row of the query has: columns, their names, the readers of those that need one, annotations."""
+        if self._model.__init__ is not models.Model.__init__:  # _stored passes it by
+            raise TypeError(
+                f"{self._model.__name__} makes its rows itself: ask for them by a query of their own."
+            )
         fields = [field for field in self._model._meta.concrete_fields if field.column in told]
         readers = [(place, _reader(field)) for place, field in enumerate(fields)]
         added = [(name, _reader(field)) for name, field in self._annotated.items() if name in told]

@@ -30,6 +30,7 @@ def _zone(name: str) -> tzinfo:
         return UTC
 
 
+@lru_cache(8192)
 def first_moment(day: date, zone: tzinfo) -> datetime:
     """When a day begins in the zone. Where the clock skips midnight, the moment of the skip."""
     return datetime(day.year, day.month, day.day, tzinfo=zone).astimezone(UTC)

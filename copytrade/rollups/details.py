@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from copytrade.statistics import BREAKDOWNS, Row, costs
 from copytrade.statistics.breakdowns import HELD_LONGEST, HOLDING_BANDS, WEEKDAYS, leverage_band
@@ -24,10 +23,10 @@ _WIDTH = len(_HOLDING)
 
 
 Point = TypeVar("Point")
+Key = TypeVar("Key")
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     """Results of some copies: how many, how many above and below 0, and their sums (`lost` above 0)."""
 
     n: int = 0
@@ -36,16 +35,6 @@ class Tally:
     net: Decimal = ZERO
     won: Decimal = ZERO
     lost: Decimal = ZERO
-
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            self.n + other.n,
-            self.wins + other.wins,
-            self.losses + other.losses,
-            EXACT.add(self.net, other.net),
-            EXACT.add(self.won, other.won),
-            EXACT.add(self.lost, other.lost),
-        )
 
 
 # By (side, leverage, holding band), and by symbol or weekday.
@@ -74,16 +63,16 @@ def _tally(copies: Columns, nets: Sequence[int]) -> Tally:
 
 
 def summed(parts: Iterable[Tally]) -> Tally:
-    return sum(parts, Tally())
+    columns = list(zip(*parts, strict=True))
+    if not columns:
+        return Tally()
+    n, wins, losses, net, won, lost = columns
+    return Tally(sum(n), sum(wins), sum(losses), total(net), total(won), total(lost))
 
 
-def added(parts: Iterable[Mapping]) -> dict:
+def added(parts: Iterable[Mapping[Key, Tally]]) -> dict[Key, Tally]:
     """Tallies of several stretches of time together."""
-    found: dict = {}
-    for part in parts:
-        for key, tally in part.items():
-            found[key] = found[key] + tally if key in found else tally
-    return found
+    return joined(pair for part in parts for pair in part.items())
 
 
 def breakdowns(by_trait: Tallies, by_symbol: Mapping[str, Tally], by_day: Mapping[date, Tally]) -> dict:
@@ -98,12 +87,12 @@ def breakdowns(by_trait: Tallies, by_symbol: Mapping[str, Tally], by_day: Mappin
     return {name: [_kept_tally(key, tally) for key, tally in rows.items()] for name, rows in parted.items()}
 
 
-def joined(parts: Iterable[tuple[str, Tally]]) -> dict[str, Tally]:
+def joined(parts: Iterable[tuple[Key, Tally]]) -> dict[Key, Tally]:
     """The tallies of each key together."""
-    found: dict[str, Tally] = {}
+    found: dict[Key, list[Tally]] = {}
     for key, tally in parts:
-        found[key] = found[key] + tally if key in found else tally
-    return found
+        found.setdefault(key, []).append(tally)
+    return {key: summed(tallies) if len(tallies) > 1 else tallies[0] for key, tallies in found.items()}
 
 
 def _kept_tally(key: str, tally: Tally) -> list:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import DateTimeField, Func
@@ -66,8 +67,7 @@ class ClockTimestamp(Func):
     output_field = DateTimeField()
 
 
-@dataclass(frozen=True)
-class Day:
+class Day(NamedTuple):
     """The sums of one trader's day, over all symbols."""
 
     day: date

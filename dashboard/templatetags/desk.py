@@ -17,8 +17,9 @@ from django import template
 from django.http import HttpRequest
 from django.template import engines
 from django.utils import timezone
-from django.utils.html import escape, format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from markupsafe import escape
 
 from copytrade.statistics import DEFINITIONS
 
@@ -85,7 +86,7 @@ def _span(css: str, text: str, full: str, unit: str) -> SafeString:
     unit = escape(unit) if unit else ""
     tail = f"{THIN}{unit}" if unit else ""
     title = f' title="{full} {unit}"' if full and unit else f' title="{full}"' if full else ""
-    return mark_safe(f'<span class="{css}"{title}>{text}{tail}</span>')
+    return SafeString(f'<span class="{css}"{title}>{text}{tail}</span>')
 
 
 def _says_more(value: Decimal, rounded: Decimal) -> bool:
@@ -140,7 +141,7 @@ def percent(value: Any, places: int = 1) -> SafeString | str:
     if found is None:
         return NONE
     text = grouped(EXACT.multiply(found, HUNDRED), int(places))
-    return mark_safe(f'<span class="money">{text}{THIN}%</span>')
+    return SafeString(f'<span class="money">{text}{THIN}%</span>')
 
 
 @register.filter
@@ -151,7 +152,7 @@ def signed_percent(value: Any, places: int = 1) -> SafeString | str:
         return NONE
     rounded = _rounded(EXACT.multiply(found, HUNDRED), int(places))
     css, sign = _direction(rounded)
-    return mark_safe(f'<span class="{css}">{sign}{_written(rounded)}{THIN}%</span>')
+    return SafeString(f'<span class="{css}">{sign}{_written(rounded)}{THIN}%</span>')
 
 
 @register.filter
@@ -263,7 +264,7 @@ def _time(value: datetime, words: str, more: str = "") -> SafeString:
     """Words and numbers of our own, so nothing to escape."""
     local = timezone.localtime(value)
     full = f"{local.replace(tzinfo=None).isoformat(' ', 'seconds')} {escape(local.tzname() or 'UTC')}"
-    return mark_safe(
+    return SafeString(
         f'<time datetime="{value.isoformat(" ", "seconds")}" title="{full}"{more}>{words}</time>'
     )
 
@@ -336,7 +337,7 @@ def explanation(request: HttpRequest, name: str, label: str = "", text: str = ""
     # must not be those of the page around it.
     part = getattr(getattr(request, "htmx", None), "target", None)
     identity = f"w{told}-{escape(part)}" if part else f"w{told}"
-    return mark_safe(_explanation(name, label, text).replace("\0", identity))
+    return SafeString(_explanation(name, label, text).replace("\0", identity))
 
 
 @lru_cache(1024)
@@ -366,7 +367,7 @@ def query_of(request: HttpRequest, **changes: Any) -> str:
 def jinja(context: template.Context, name: str, **more: Any) -> SafeString:
     """`{% jinja "traders/table.jinja" rows=rows %}`: a part of templates/jinja2, which sees what the page sees."""
     part = engines["jinja2"].env.get_template(name)
-    return mark_safe(part.render(context.flatten() | more))  # it escapes what it writes
+    return SafeString(part.render(context.flatten() | more))  # it escapes what it writes
 
 
 FOLDED = (
@@ -385,6 +386,6 @@ def folded(context: Mapping[str, Any], name: str, words: str, inside: Callable[[
     """
     identity = f"{name}-table"
     if context.get("show") == name:
-        return format_html(UNFOLDED, identity, words, mark_safe(inside()))  # a template's own output
+        return format_html(UNFOLDED, identity, words, SafeString(inside()))  # a template's own output
     address = context.get("here", "") + query_of(context["request"], show=name)
     return format_html(FOLDED, identity, address, words)
