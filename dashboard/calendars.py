@@ -55,10 +55,10 @@ class Month:
 def _fields(days: list[Day], kind: str) -> str:
     """A path of the fields of these days, each told from the one before."""
     shape, edge = (CIRCLE, CIRCLE_FROM) if kind == "loss" else (SQUARE, SQUARE_FROM)
-    path = f"M{days[0].x + edge} {days[0].y + edge}{shape}"
-    for before, day in pairwise(days):
-        path += f"m{day.x - before.x} {day.y - before.y}{shape}".replace(" -", "-")
-    return path
+    places = [(day.x, day.y) for day in days]
+    moves = [f"m{x - old_x} {y - old_y}" for (old_x, old_y), (x, y) in pairwise(places)]
+    first = f"M{places[0][0] + edge} {places[0][1] + edge}"
+    return (shape.join([first, *moves]) + shape).replace(" -", "-")
 
 
 @dataclass(frozen=True)

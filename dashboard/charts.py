@@ -23,11 +23,14 @@ Happening = tuple[datetime, str] | tuple[datetime, str, str]  # when, (its kind,
 MOST_POINTS, STILL_POINTS, STEP_POINTS = 800, 130, 80
 
 
-def thinned(points: Sequence[Point], limit: int = MOST_POINTS) -> list[Point]:
+NET, DEPTH = 1, 2  # what of a point is drawn
+
+
+def thinned(points: Sequence[Point], limit: int = MOST_POINTS, by: int = NET) -> list[Point]:
     """At most about `limit` points that keep every visible peak and trough: of each stretch the highest and lowest."""
     if len(points) <= limit:
         return list(points)
-    heights = points.heights() if isinstance(points, Points) else [float(point[1]) for point in points]
+    heights = points.heights(by) if isinstance(points, Points) else [float(point[by]) for point in points]
     last = len(points) - 1
     kept = [0]
     stretch = (last - 1) * 2 / (limit - 2)

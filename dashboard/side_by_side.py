@@ -12,7 +12,7 @@ from copytrade.reports import Compared, Comparison
 from copytrade.statistics import MINIMUM_COPIES
 from copytrade.statistics.exact import ratio, total
 
-from .charts import MOST_TABLE_DAYS, thinned
+from .charts import DEPTH, MOST_TABLE_DAYS, thinned
 from .plots import BOX, MID, TALL, Plot, Shape, Tick, amount, round_ticks, stepped, time_ticks
 from .templatetags.desk import THIN
 
@@ -90,7 +90,8 @@ def _best(values: Sequence[Any], better: str) -> int | None:
 
 def net_plot(comparison: Comparison, zone: tzinfo) -> Plot | None:
     """The running net results in USDT."""
-    return _plot(comparison, zone, [[(at, net) for at, net, _ in one.curve] for one in comparison.traders])
+    curves = [[(at, net) for at, net, _ in thinned(one.curve, MOST_POINTS)] for one in comparison.traders]
+    return _plot(comparison, zone, curves)
 
 
 def relative_plot(comparison: Comparison, zone: tzinfo) -> Plot | None:
@@ -98,16 +99,19 @@ def relative_plot(comparison: Comparison, zone: tzinfo) -> Plot | None:
     if any(not one.summary.capital or one.summary.capital < 0 for one in comparison.traders):
         return None
     curves = [
-        [(at, ratio(net * 100, one.summary.capital)) for at, net, _ in one.curve]
+        [(at, ratio(net * 100, one.summary.capital)) for at, net, _ in thinned(one.curve, FEW_POINTS)]
         for one in comparison.traders
     ]
-    return _plot(comparison, zone, curves, f"{THIN}%", small=True)
+    return _plot(comparison, zone, curves, f"{THIN}%", MID)
 
 
 def drawdown_plot(comparison: Comparison, zone: tzinfo) -> Plot | None:
     """How far each was below its highest point before, in USDT."""
-    curves = [[(at, -abs(depth)) for at, _, depth in one.curve] for one in comparison.traders]
-    return _plot(comparison, zone, curves, small=True)
+    curves = [
+        [(at, -abs(depth)) for at, _, depth in thinned(one.curve, FEW_POINTS, by=DEPTH)]
+        for one in comparison.traders
+    ]
+    return _plot(comparison, zone, curves, tall=MID)
 
 
 def _plot(
@@ -115,16 +119,14 @@ def _plot(
     zone: tzinfo,
     curves: Sequence[Sequence[tuple[datetime, Decimal]]],
     unit: str = "",
-    *,
-    small: bool = False,
+    tall: int = TALL,
 ) -> Plot | None:
     """One line a trader, each from 0 at the beginning; what was reached holds until the next close."""
     start, end = comparison.start, comparison.end
     length = (end - start).total_seconds()
     if length <= 0 or not any(curves):
         return None
-    shown = [[(at, float(value)) for at, value in _few(curve, small)] for curve in curves]
-    tall = MID if small else TALL
+    shown = [[(at, float(value)) for at, value in curve] for curve in curves]
     values = [0.0, *(value for curve in shown for _, value in curve)]
     spare = (max(values) - min(values) or 1.0) * 0.06
     low, high = min(values) - spare * (min(values) < 0), max(values) + spare * (max(values) > 0)
@@ -142,11 +144,6 @@ def _plot(
         for value in round_ticks(low, high)
     ]
     return Plot(shapes, grid, time_ticks(start, end, zone), tall=tall)
-
-
-def _few(curve: Sequence[tuple[datetime, Decimal]], small: bool) -> list[tuple[datetime, Decimal]]:
-    kept = thinned([(at, value, Decimal(0)) for at, value in curve], FEW_POINTS if small else MOST_POINTS)
-    return [(at, value) for at, value, _ in kept]
 
 
 def _path(

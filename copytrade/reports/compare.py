@@ -16,7 +16,6 @@ from copytrade.rollups.pages import page_rows
 from copytrade.rollups.periods import first_day, since
 from copytrade.statistics import Row, Summary
 from copytrade.statistics.correlation import Correlation, correlation
-from copytrade.statistics.exact import ZERO
 
 from .trader_page import _zero_filled
 
@@ -30,7 +29,7 @@ class Compared:
 
     trader: Trader
     summary: Summary
-    curve: list[tuple[datetime, Decimal, Decimal]]
+    curve: Sequence[tuple[datetime, Decimal, Decimal]]
     daily: list[tuple[date, Decimal]]
     symbols: list[Row]
     stale: bool
@@ -66,14 +65,12 @@ class Shared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`start` to `end` and `low` to `high` (USDT) hold all curves: the axes that they share."""
+    """`start` to `end` holds all curves: the time that they share."""
 
     period: str
     traders: list[Compared]
     start: datetime
     end: datetime
-    low: Decimal
-    high: Decimal
     pairs: list[Pair]
     shared: list[Shared]
 
@@ -91,14 +88,13 @@ def compare(
         Compared(
             row.trader,
             row.summary,
-            list(row.curve),  # drawn three times, each whole
+            row.curve,
             _zero_filled(row, first_day(period, today), today),
             row.breakdowns.get("symbol", []),
             row.stale,
         )
         for row in page_rows(traders, period, now)
     ]
-    heights = [net for one in found for _, net, _ in one.curve]
     begun = since(period, now, zone)
     first = min((when for one in found for when, _, _ in one.curve[:1]), default=now)
     return Comparison(
@@ -106,8 +102,6 @@ def compare(
         found,
         first if begun is None else begun,
         now,
-        min(heights, default=ZERO),
-        max(heights, default=ZERO),
         [
             Pair(one.trader, other.trader, correlation(one.daily, other.daily))
             for one, other in combinations(found, 2)

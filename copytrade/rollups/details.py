@@ -173,9 +173,9 @@ class Points(Sequence[Point]):
 
     __hash__ = None
 
-    def heights(self) -> list[float]:
+    def heights(self, by: int = 1) -> list[float]:
         """How high each stands against the others, on a scale of its own: to choose some by, not to tell."""
-        return [float(row[1]) for row in self._kept]
+        return [float(row[by]) for row in self._kept]
 
 
 def read_curve(kept: list) -> Points[tuple[datetime, Decimal, Decimal]]:

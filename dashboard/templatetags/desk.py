@@ -260,6 +260,18 @@ def day(value: Any) -> str:
     return f"{value.day} {MONTHS[value.month - 1]} {value.year}"
 
 
+@register.filter
+def month(value: date) -> str:
+    """`May 2026`."""
+    return f"{MONTHS[value.month - 1]} {value.year}"
+
+
+@register.filter
+def month_alone(value: date) -> str:
+    """`May`, where the year stands beside it."""
+    return MONTHS[value.month - 1]
+
+
 def _time(value: datetime, words: str, more: str = "") -> SafeString:
     """Words and numbers of our own, so nothing to escape."""
     local = timezone.localtime(value)
