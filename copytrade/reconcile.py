@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from . import issues
 from .models import CoverageGap, DataIssue, PeriodSummary, SyncJob, TrackingOrder, Trader
+from .models.orders import OPENED_VALUE
 from .statistics.exact import EXACT
 from .statistics.parts import true_up_before
 
@@ -32,7 +33,8 @@ AGREES, EXPLAINED, UNEXPLAINED, UNKNOWN = "agrees", "explained", "unexplained", 
 class Facts:
     """What a comparison hangs on. Money in USDT. `total_read`, `history_read`: when each side was read last;
     `last_close`: of the newest copy in the ledger. `missing`: copies that left the open list and are looked
-    up in the history; `lost`: that closed beyond it. `gaps`: stretches of the past that could not be read.
+    up in the history; `lost`: that closed beyond it; `lost_value`: of their positions when they were opened, None
+    where that is not known of one. `gaps`: stretches of the past that could not be read.
     `provisional`: net of all that closed since the last true-up, whatever period is shown.
     """
 
@@ -43,6 +45,7 @@ class Facts:
     gaps: int
     missing: int
     lost: int
+    lost_value: Decimal | None
     provisional: Decimal
     total_read: datetime | None
     history_read: datetime | None
@@ -75,8 +78,8 @@ def verdict(facts: Facts) -> Verdict:
     return Verdict(
         UNEXPLAINED,
         difference,
-        "Nothing that the desk knows explains the difference. Reading again may; if it stays, look for copies "
-        "that the exchange shows and the history here does not.",
+        f"{_too_much(facts) or 'Nothing that the desk knows explains the difference.'} Reading again may; if it stays, "
+        "look for copies that the exchange shows and the history here does not.",
     )
 
 
@@ -99,18 +102,55 @@ def _explained(facts: Facts, difference: Decimal) -> str:
         )
     if facts.provisional and difference.copy_abs() <= facts.provisional.copy_abs():
         return "It is no larger than what is provisional: it may go with the next true-up, at 00:00 UTC."
-    return _for_good(facts)
+    return _for_good(facts, difference.copy_abs())
 
 
-def _for_good(facts: Facts) -> str:
-    """Why no later reading may make the sums agree; "" for no reason."""
-    if facts.lost == 1:
-        return "1 copy closed beyond the exchange's history; its result is not known."
-    if facts.lost:
-        return f"{facts.lost} copies closed beyond the exchange's history; their results are not known."
+def _for_good(facts: Facts, size: Decimal) -> str:
+    """Why no later reading may make the sums agree, `size` USDT apart; "" for no reason."""
+    if facts.lost and (why := _lost(facts, size)):
+        return why
     if facts.gaps:
-        return "A part of the past could not be read: copies from before the ledger, or in a gap, are not in our sum."
+        return (
+            "A part of the past could not be read. Copies from before the ledger, or in a gap, are not in our sum; "
+            "there may be any number of them, and they explain a difference of any size."
+        )
     return ""
+
+
+def _lost(facts: Facts, size: Decimal) -> str:
+    """How copies that closed beyond the history explain a difference; "" where it is larger than they were."""
+    one = facts.lost == 1
+    gone = f"{_copies(facts.lost)} closed beyond the exchange's history; "
+    gone += "its result is not known" if one else "their results are not known"
+    if facts.lost_value is None:
+        return f"{gone}, nor {'how large it was' if one else 'how large all of them were'}."
+    opened = f"{'It' if one else 'They'} {_opened(facts)}"
+    if size <= facts.lost_value:
+        return f"{gone}. {opened}, and the difference is no larger than that."
+    if EXACT.subtract(size, facts.provisional.copy_abs()) <= facts.lost_value:
+        return f"{gone}. {opened}, and with what is provisional the difference is no larger than that."
+    return ""
+
+
+def _too_much(facts: Facts) -> str:
+    """That the copies which closed beyond the history do not explain an unexplained difference; "" without any."""
+    if not facts.lost:
+        return ""
+    return (
+        f"The {_copies(facts.lost)} that closed beyond the exchange's history cannot explain so much, unless a price "
+        f"more than doubled: {'it' if facts.lost == 1 else 'they'} {_opened(facts)}."
+    )
+
+
+def _copies(count: int) -> str:
+    return f"{count} {'copy' if count == 1 else 'copies'}"
+
+
+def _opened(facts: Facts) -> str:
+    """Rounded up, so that what is no larger than the value is no larger than what is said."""
+    value = (facts.lost_value or Decimal(0)).quantize(Decimal("0.01"), ROUND_UP, EXACT)
+    amount = f"{value:,f}".replace(",", "\u202f")
+    return f"opened {'a position' if facts.lost == 1 else 'positions'} of {amount} USDT"
 
 
 def subject_of(trader: Trader) -> str:
@@ -137,6 +177,11 @@ def provisional_of(figures: Mapping[str, Any], now: datetime) -> Decimal:
     return Decimal(figures.get("provisional_net") or 0)
 
 
+def lost_value(lost: int, valued: int, value: Decimal | None) -> Decimal | None:
+    """What lost copies were worth when they were opened, by the sum of those `valued`; None unless it is all."""
+    return (value or Decimal(0)) if valued == lost else None
+
+
 def facts_of(trader: Trader, kept: PeriodSummary, now: datetime) -> Facts:
     """The facts of a trader now, by four queries. `kept`: of all time."""
     jobs = {job.kind: job for job in SyncJob.objects.filter(account=trader.account_id)}
@@ -145,6 +190,8 @@ def facts_of(trader: Trader, kept: PeriodSummary, now: datetime) -> Facts:
     gone = orders.filter(closed=False).aggregate(
         missing=Count("pk", filter=Q(missing_since__isnull=False, lost_since=None)),
         lost=Count("pk", filter=Q(lost_since__isnull=False)),
+        valued=Count(OPENED_VALUE, filter=Q(lost_since__isnull=False)),
+        value=Sum(OPENED_VALUE, filter=Q(lost_since__isnull=False)),
     )
     last = orders.filter(closed=True, close_time__isnull=False).order_by("-close_time").first()
     return Facts(
@@ -155,6 +202,7 @@ def facts_of(trader: Trader, kept: PeriodSummary, now: datetime) -> Facts:
         gaps=CoverageGap.objects.filter(account=trader.account_id).count(),
         missing=gone["missing"],
         lost=gone["lost"],
+        lost_value=lost_value(gone["lost"], gone["valued"], gone["value"]),
         provisional=provisional_of(kept.figures, now),
         total_read=trader.balances_at,
         history_read=history.last_success_at if history else None,
@@ -200,14 +248,15 @@ def _differs(trader: Trader, facts: Facts, found: Verdict, now: datetime) -> Non
     if not _read_since(trader, since):
         return
     assert found.difference is not None  # without a total there is no verdict of this kind
+    why = _too_much(facts)
     size, side = f"{found.difference.copy_abs():f}", "below" if found.difference < 0 else "above"
     issues.tell(
         trader.account,
         DataIssue.Kind.RECONCILIATION,
         subject_of(trader),
-        f"Together, your closed copies of {trader} are {size} USDT {side} the exchange's total, "
-        "and nothing that the desk knows explains it. Read again now; if it stays, compare the history with the "
-        "exchange's own list.",
+        f"Together, your closed copies of {trader} are {size} USDT {side} the exchange's total"
+        f"{'. ' + why if why else ', and nothing that the desk knows explains it.'} Read again now; if it stays, "
+        "compare the history with the exchange's own list.",
         {"trader": trader.pk, "ledger": str(facts.ledger), "exchange": str(facts.exchange)},
         at=now,
     )

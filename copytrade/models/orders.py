@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django.db import models
+from django.db.models.functions import Coalesce, NullIf
 from django.utils import timezone
 
 from .accounts import Account
@@ -13,6 +16,20 @@ from .traders import Trader
 UNCOUNTED = models.Q(closed=True) & (
     models.Q(close_time=None) | models.Q(open_time=None) | models.Q(net_profit=None)
 )
+
+
+def _opened_value() -> Coalesce:
+    """USDT, exact: price by size, else margin by leverage; NULL where either lacks a number (the exchange writes 0 for
+    some that it does not have)."""
+    size = Coalesce("open_fill_size", "open_size")
+    products = (models.F("open_price_avg") * size, models.F("open_margin_amount") * models.F("open_leverage"))
+    none = models.Value(Decimal(0), NumericField())
+    wrapped = (models.ExpressionWrapper(product, NumericField()) for product in products)
+    return Coalesce(*(NullIf(product, none) for product in wrapped), output_field=NumericField())
+
+
+# What the whole position of a copy was worth when it was opened.
+OPENED_VALUE = _opened_value()
 
 
 class TrackingOrder(models.Model):

@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, F, QuerySet, Window
+from django.db.models import Count, F, QuerySet, Sum, Window
 from django.db.models.fields.json import KT
 from django.utils import timezone
 
+from copytrade import reconcile
 from copytrade.models import (
     OrderRevision,
     PeriodSummary,
@@ -21,6 +22,7 @@ from copytrade.models import (
     Trader,
     TraderNote,
 )
+from copytrade.models.orders import OPENED_VALUE
 from copytrade.statistics.exact import EXACT
 
 from .orders import BRIEFLY, OPEN_SHOWN, OpenOrder, open_order
@@ -53,7 +55,8 @@ class Around:
     """`open`: newest first, at most 20. `latest`: closed last, at most 8. `version`: the settings read last.
     `marks`: versions with their time and author alone, but for the first one ever. `trued_up`: the last few days'
     corrections, newest first. `named`: our order key -> that order, for those that were asked for.
-    `lost`: copies that closed beyond the exchange's history. `recent`: of the figures kept of all time those that say
+    `lost`: copies that closed beyond the exchange's history; `lost_value`: of their positions when they were opened
+    (USDT), None where that is not known of one. `recent`: of the figures kept of all time those that say
     what is provisional (reconcile.provisional_of), whatever period is shown."""
 
     open: list[OpenOrder]
@@ -65,6 +68,7 @@ class Around:
     trued_up: list[TruedUp]
     named: dict[int, TrackingOrder]
     lost: int
+    lost_value: Decimal | None
     recent: dict[str, str | None]
 
 
@@ -76,6 +80,7 @@ def trader_around(trader: Trader, orders: Iterable[int] = (), now: datetime | No
     )
     for order in opened:
         order.trader = trader
+    n_lost, valued, value = (lost[0].n_lost, lost[0].n_valued, lost[0].value) if lost else (0, 0, None)
     return Around(
         open=[open_order(order, now) for order in opened],
         latest=latest,
@@ -85,7 +90,8 @@ def trader_around(trader: Trader, orders: Iterable[int] = (), now: datetime | No
         change=change[0] if change else None,
         trued_up=_trued_up(revisions),
         named={order.pk: order for order in named},
-        lost=lost[0].n_lost if lost else 0,
+        lost=n_lost,
+        lost_value=reconcile.lost_value(n_lost, valued, value),
         recent={name: getattr(kept[0], name) for name in RECENT} if kept else {},
     )
 
@@ -107,7 +113,9 @@ def _around(trader: Any, orders: Any, lately: Any) -> Sequence[QuerySet[Any]]:
         SettingsChange.objects.filter(trader=trader).exclude(state=SettingsChange.State.DRAFT)[:1],
         _corrections(trader, lately),
         own.filter(pk__one_of=orders).only("symbol", "position_side", "close_time"),
-        lost.annotate(n_lost=Window(Count("pk"))).only("pk")[:1],
+        lost.annotate(
+            n_lost=Window(Count("pk")), n_valued=Window(Count(OPENED_VALUE)), value=Window(Sum(OPENED_VALUE))
+        ).only("pk")[:1],
         kept.annotate(**{name: KT(f"figures__{name}") for name in RECENT}).only("pk"),
     )
 

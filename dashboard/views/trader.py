@@ -190,6 +190,7 @@ def _facts(
         gaps=page.reach.gaps,
         missing=page.missing,
         lost=around.lost,
+        lost_value=around.lost_value,
         provisional=reconcile.provisional_of(around.recent, now),
         total_read=page.trader.balances_at,
         history_read=history.at if history else None,

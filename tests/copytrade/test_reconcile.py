@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from copytrade import issues, reconcile, rollups, tasks
 from copytrade.models import Account, DataIssue, PeriodSummary, SyncJob, TrackingOrder, Trader, User
+from copytrade.reports.trader_around import trader_around
 from copytrade.statistics.parts import true_up_before
 from copytrade.sync import run
 from tests.support.ledger_rows import account_of, closed_copy, open_copy, summed_once, trader_of
@@ -25,6 +26,7 @@ FACTS = reconcile.Facts(
     gaps=0,
     missing=0,
     lost=0,
+    lost_value=Decimal(0),
     provisional=Decimal(0),
     total_read=NOON,
     history_read=NOON + timedelta(minutes=5),
@@ -63,9 +65,20 @@ def test_a_cent_is_rounding_and_more_is_a_difference(exchange: str | None, state
         ({"last_close": NOON + timedelta(seconds=1)}, "closed after the total was read"),
         ({"total_read": NOON - timedelta(hours=13), "last_close": None}, "trued up after the total was read"),
         ({"provisional": Decimal(-10)}, "provisional"),
-        ({"lost": 1}, "1 copy closed beyond the exchange's history; its result is not known."),
-        ({"lost": 2}, "2 copies closed beyond the exchange's history; their results are not known."),
+        (
+            {"lost": 1, "lost_value": Decimal(10)},
+            "1 copy closed beyond the exchange's history; its result is not known. It opened a position of 10.00 USDT, "
+            "and the difference is no larger than that.",
+        ),
+        (
+            {"lost": 2, "lost_value": Decimal("1234")},
+            "2 copies closed beyond the exchange's history; their results are not known. They opened positions of "
+            "1\u202f234.00 USDT, and the difference is no larger than that.",
+        ),
+        ({"lost": 1, "lost_value": None}, "its result is not known, nor how large it was."),
+        ({"lost": 2, "lost_value": None}, "their results are not known, nor how large all of them were."),
         ({"gaps": 1}, "could not be read"),
+        ({"gaps": 1}, "any number of them, and they explain a difference of any size"),
     ],
 )
 def test_what_explains_a_difference_is_said(change: dict, words: str) -> None:
@@ -75,6 +88,57 @@ def test_what_explains_a_difference_is_said(change: dict, words: str) -> None:
 
 def test_a_difference_larger_than_what_is_provisional_is_not_explained_by_it() -> None:
     assert reconcile.verdict(replace(FACTS, provisional=Decimal("9.99"))).state == "unexplained"
+
+
+@pytest.mark.parametrize(
+    ("exchange", "state"),
+    [
+        ("90", "explained"),
+        ("110", "explained"),
+        ("89.9999999", "unexplained"),
+        ("110.0000001", "unexplained"),
+        ("-9900", "unexplained"),
+    ],
+)
+def test_lost_copies_explain_no_more_than_their_positions_were_worth(exchange: str, state: str) -> None:
+    facts = replace(FACTS, exchange=Decimal(exchange), lost=1, lost_value=Decimal(10))
+    assert reconcile.verdict(facts).state == state
+    assert reconcile.verdict(replace(facts, lost_value=None)).state == "explained", "no bound is known"
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        (1, "The 1 copy that closed beyond the exchange's history cannot explain so much, unless a price more than "
+            "doubled: it opened a position of 5.00 USDT. Reading again may;"),
+        (3, "The 3 copies that closed beyond the exchange's history cannot explain so much, unless a price more than "
+            "doubled: they opened positions of 5.00 USDT. Reading again may;"),
+    ],
+)  # fmt: skip
+def test_that_lost_copies_cannot_explain_so_much_is_said(lost: int, words: str) -> None:
+    found = reconcile.verdict(replace(FACTS, lost=lost, lost_value=Decimal(5)))
+    assert found.state == "unexplained" and found.sentence.startswith(words)
+    assert "Nothing that the desk knows" not in found.sentence
+
+
+def test_what_lost_copies_cannot_explain_a_gap_may() -> None:
+    found = reconcile.verdict(replace(FACTS, lost=1, lost_value=Decimal(5), gaps=1))
+    assert found.state == "explained"
+    assert "could not be read" in found.sentence and "beyond the exchange's history" not in found.sentence
+
+
+def test_lost_copies_explain_what_provisional_results_leave() -> None:
+    facts = replace(FACTS, lost=1, lost_value=Decimal(5), provisional=Decimal(-5))
+    assert (
+        "and with what is provisional the difference is no larger than that"
+        in reconcile.verdict(facts).sentence
+    )
+    assert reconcile.verdict(replace(facts, provisional=Decimal("4.99"))).state == "unexplained"
+
+
+def test_a_bound_is_shown_no_smaller_than_it_is() -> None:
+    facts = replace(FACTS, exchange=Decimal("99.9877"), lost=1, lost_value=Decimal("0.0123"))
+    assert "a position of 0.02 USDT" in reconcile.verdict(facts).sentence
 
 
 # --- the chore ---
@@ -136,6 +200,61 @@ def test_a_lost_copy_is_a_reason_of_its_own_and_is_not_missing(trader: Trader) -
     open_copy(trader, 51, missing_since=now)
     facts = reconcile.facts_of(trader, PeriodSummary.objects.get(trader=trader, period="all"), now)
     assert (facts.missing, facts.lost) == (1, 1)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("lost", "value"),
+    [
+        ([], "0"),
+        ([{}], "200"),
+        ([{}, {"open_price_avg": Decimal("0.0000000000000000000000012345")}], "200.000000000000000000000012345"),
+        ([{"open_fill_size": Decimal(3)}], "60"),
+        ([{"open_fill_size": None}], "200"),
+        ([{"open_fill_size": None, "open_size": None, "open_margin_amount": Decimal("40.5")}], "202.5"),
+        ([{"open_price_avg": None, "open_margin_amount": Decimal("40.5")}], "202.5"),
+        ([{"open_price_avg": Decimal(0)}], "200"),
+        ([{"open_price_avg": None, "open_leverage": None}], None),
+        ([{"open_price_avg": None, "open_margin_amount": None}], None),
+        ([{"open_price_avg": Decimal(0), "open_margin_amount": Decimal(0)}], None),
+        ([{}, {"open_price_avg": None, "open_leverage": None}], None),
+    ],
+)  # fmt: skip
+def test_the_bound_is_what_the_lost_copies_were_worth_and_unknown_where_one_has_no_numbers(
+    trader: Trader, lost: list[dict], value: str | None
+) -> None:
+    now = timezone.now()
+    open_copy(trader, 40, open_price_avg=Decimal(10**9))  # open still
+    open_copy(trader, 41, missing_since=now, open_price_avg=Decimal(10**9))  # looked up
+    for number, more in enumerate(lost):
+        open_copy(trader, 50 + number, missing_since=now, lost_since=now, **more)
+    wanted = (len(lost), None if value is None else Decimal(value))
+    facts = reconcile.facts_of(trader, PeriodSummary.objects.get(trader=trader, period="all"), now)
+    assert (facts.lost, facts.lost_value) == wanted
+    around = trader_around(trader)
+    assert (around.lost, around.lost_value) == wanted, "the page reads the same"
+
+
+@pytest.mark.django_db
+def test_a_difference_beyond_a_lost_copy_is_told_and_the_text_does_not_hide_that_copy(trader: Trader) -> None:
+    now = timezone.now()
+    open_copy(trader, 50, missing_since=now - timedelta(days=100), lost_since=now)
+    Trader.objects.update(trace_total_profit=Decimal("218"))  # 200 above: all that the copy was worth
+    for _ in range(3):
+        reconcile.check()
+        read_again()
+    assert found() == []
+    Trader.objects.update(trace_total_profit=Decimal("10018"))
+    for _ in range(2):
+        read_again()
+        reconcile.check()
+    sentence = DataIssue.objects.get().sentence
+    assert sentence.endswith(
+        "are 10000 USDT below the exchange's total. The 1 copy that closed beyond the exchange's history cannot "
+        "explain so much, unless a price more than doubled: it opened a position of 200.00 USDT. Read again now; "
+        "if it stays, compare the history with the exchange's own list."
+    )
+    assert "nothing that the desk knows" not in sentence
 
 
 def test_what_was_provisional_before_the_true_up_explains_nothing_after_it() -> None:

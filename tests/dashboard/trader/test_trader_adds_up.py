@@ -103,10 +103,28 @@ def test_a_lost_copy_explains_a_difference_to_the_page_and_to_the_chore(
     assert open_totals([trader.pk])[trader.pk] == (0, 0, 0), "neither open nor looked up any more"
     assert chore.state == "explained" and "1 copy closed beyond the exchange's history" in chore.sentence
     assert set(pages) == {pages[0]} and "−2.50 explained" in pages[0]
+    assert "It opened a position of 200.00 USDT, and the difference is no larger than that." in pages[0]
     assert chore.sentence in pages[0].replace("&#x27;", "'").replace("&#39;", "'")
     lost.delete()
     pages, chore = judged_by_page(client, trader), judged_by_chore(trader)
     assert chore.state == "unexplained" and all("unexplained" in page for page in pages)
+
+
+def test_a_difference_beyond_a_lost_copy_is_unexplained_to_the_page_and_to_the_chore(
+    client: Client, trader: Trader
+) -> None:
+    open_copy(trader, 72, missing_since=timezone.now(), lost_since=timezone.now())
+    read_both_sides(trader, "10018")
+    pages, chore = judged_by_page(client, trader), judged_by_chore(trader)
+    assert chore.state == "unexplained" and "it opened a position of 200.00 USDT" in chore.sentence
+    assert set(pages) == {pages[0]} and "−10 000.00 unexplained" in pages[0]
+    assert chore.sentence in pages[0].replace("&#x27;", "'").replace("&#39;", "'")
+    CoverageGap.objects.create(
+        account=trader.account, end=timezone.now() - timedelta(days=300), reason="Too far"
+    )
+    pages, chore = judged_by_page(client, trader), judged_by_chore(trader)
+    assert chore.state == "explained" and "they explain a difference of any size" in chore.sentence
+    assert set(pages) == {pages[0]} and chore.sentence in pages[0]
 
 
 def read_both_sides(trader: Trader, total: str) -> None:
