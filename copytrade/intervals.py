@@ -23,10 +23,11 @@ class Bounds:
     cap: float
 
 
-# The caps leave some time for waiting and reading: open lists no older than 600 s, traders and settings than 2 h.
-# Not more of it than that: 2,000 accounts at these caps just fit into one address (`./run bench load`).
+# The caps leave some time for waiting and reading: open lists no older than 600 s (unless another cap is set), traders
+# and settings than 2 h. Not more of it than that: 2,000 accounts at these caps just fit into one address (`./run bench
+# load`).
 BOUNDS = {
-    "open": Bounds(5.0, 575.0),
+    "open": Bounds(5.0, float(settings.SYNC_OPEN_CAP_SECONDS)),
     "traders": Bounds(60.0, 7000.0),
     "settings": Bounds(300.0, 7000.0),
     # Beside the readings that a change brings forward; under overload it may wait for as long as OVERLAP_AT_LAST.
@@ -52,18 +53,11 @@ UNPLANNED = {
 
 
 def bounds(venue: str, kind: str) -> Bounds:
-    """The bounds of a kind; settings.VENUES[venue]["intervals"] overrides the floor, and SYNC_OPEN_CAP_SECONDS the cap
-    of the open lists."""
+    """The bounds of a kind; settings.VENUES[venue]["intervals"] overrides the floor."""
     usual = BOUNDS[kind]
-    cap = open_cap() if kind == SyncJob.Kind.OPEN else usual.cap
     floor = SANDBOX_FLOORS[kind] if venue == "sandbox" else usual.floor
     floor = float(settings.VENUES.get(venue, {}).get("intervals", {}).get(kind, floor))
-    return Bounds(floor, max(floor, cap))
-
-
-def open_cap() -> float:
-    """The longest time between two readings of an open list, in seconds."""
-    return float(settings.SYNC_OPEN_CAP_SECONDS or BOUNDS["open"].cap)
+    return Bounds(floor, max(floor, usual.cap))
 
 
 def is_at_cap(venue: str, kind: str, seconds: float | None) -> bool:

@@ -287,8 +287,8 @@ if PRODUCTION and not env.boolean("COPYDESK_SANDBOX", False):
 EGRESS = env.egress("COPYDESK_EGRESS")
 # Seconds for one call, waiting included; and after how many a silent worker's job is given to another.
 EXCHANGE_DEADLINE = env.integer("EXCHANGE_DEADLINE", 20, lowest=1)
-# The longest time between two readings of an open list (0: 575, which keeps lists under 600 s).
-SYNC_OPEN_CAP_SECONDS = env.integer("SYNC_OPEN_CAP_SECONDS", 0, lowest=0)
+# The longest time between two readings of an open list; 575 keeps lists under 600 s.
+SYNC_OPEN_CAP_SECONDS = env.integer("SYNC_OPEN_CAP_SECONDS", 575, lowest=30)
 SYNC_LEASE_SECONDS = env.integer("SYNC_LEASE_SECONDS", 60, lowest=2)
 
 LOGGING = logging_config(

@@ -15,7 +15,7 @@ from django.db.models import Case, DurationField, F, Q, QuerySet, Value, When
 from django.db.models.functions import Greatest, Least, Now
 
 from copytrade.exchange.operations import OPERATIONS
-from copytrade.intervals import AT_CAP, bounds, open_cap
+from copytrade.intervals import AT_CAP, BOUNDS, bounds
 from copytrade.models import Account, SyncJob, User
 
 from . import room
@@ -50,7 +50,7 @@ def watch_account(account: Account) -> None:
 
 
 def _watched(jobs: QuerySet[SyncJob]) -> None:
-    short = When(interval__gte=AT_CAP * open_cap(), then=Value(SOONEST_AT_CAP))
+    short = When(interval__gte=AT_CAP * BOUNDS["open"].cap, then=Value(SOONEST_AT_CAP))
     soonest = Case(short, default=Value(SOONEST), output_field=DurationField())
     _boost(jobs.filter(kind=Kind.OPEN), WATCHED, WATCHED - REFRESH, soonest)
 

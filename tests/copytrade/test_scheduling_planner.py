@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from copytrade import egress
-from copytrade.intervals import BOUNDS, OVERLAP_AT_LAST
+from copytrade.intervals import BOUNDS, OVERLAP_AT_LAST, Bounds
 from copytrade.models import COPY_KINDS, Account, SyncJob, User
 from copytrade.scheduling import planner, room
 from copytrade.sync import run
@@ -73,8 +73,10 @@ def test_many_accounts_share_what_is_usable_and_the_lively_ones_get_more(alice: 
     assert max(often) * 5 < min(others) and max(others) <= BOUNDS["open"].cap
 
 
-def test_the_longest_wait_of_an_open_list_can_be_set(alice: User, usable, settings) -> None:
-    settings.SYNC_OPEN_CAP_SECONDS = 120
+def test_the_longest_wait_of_an_open_list_can_be_set(
+    alice: User, usable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BOUNDS, "open", Bounds(5.0, 120.0))
     accounts(alice, 300)
     usable(300 * 10 / 115 + 2 * 300 * 10 / 6480 + 1.2)
     planner.replan()

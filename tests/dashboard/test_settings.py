@@ -36,11 +36,11 @@ SHOW = (
 )
 
 
-def start(**changes: str | None) -> subprocess.CompletedProcess[str]:
-    """Load the settings in a process of their own, with nothing but these variables."""
+def start(code: str = SHOW, /, **changes: str | None) -> subprocess.CompletedProcess[str]:
+    """Load the settings in a process of their own, with nothing but these variables, and show what `code` prints."""
     values = {name: value for name, value in (GOOD | changes).items() if value is not None}
     return subprocess.run(
-        [sys.executable, "-c", SHOW],
+        [sys.executable, "-c", code],
         env={"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "dashboard.settings", **values},
         cwd=settings.BASE_DIR,
         capture_output=True,
@@ -156,6 +156,21 @@ def test_a_number_is_whole_and_large_enough(monkeypatch: pytest.MonkeyPatch, val
     monkeypatch.setenv("SOME_NUMBER", value)
     with pytest.raises(ImproperlyConfigured, match="SOME_NUMBER must be a whole number of at least 5"):
         env.integer("SOME_NUMBER", 10, lowest=5)
+
+
+@pytest.mark.parametrize(("value", "cap"), [(None, 575.0), ("30", 30.0), ("120", 120.0)])
+def test_the_longest_wait_of_an_open_list_is_what_is_set(value: str | None, cap: float) -> None:
+    shown = "import django; django.setup(); from copytrade.intervals import BOUNDS; print(BOUNDS['open'].cap)"
+    run = start(shown, SYNC_OPEN_CAP_SECONDS=value)
+    assert run.returncode == 0, run.stderr
+    assert float(run.stdout) == cap
+
+
+@pytest.mark.parametrize("value", ["0", "29", "9.5"])
+def test_too_short_a_wait_of_open_lists_stops_the_start(value: str) -> None:
+    run = start(SYNC_OPEN_CAP_SECONDS=value)
+    assert run.returncode != 0
+    assert "SYNC_OPEN_CAP_SECONDS must be a whole number of at least 30" in run.stderr
 
 
 def test_a_value_may_come_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
