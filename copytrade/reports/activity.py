@@ -6,10 +6,12 @@ of accounts: PostgreSQL does the counting.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from math import ceil
+from typing import Any
 
 from django.conf import settings
 from django.db.models import (
@@ -36,7 +38,7 @@ from copytrade.intervals import interval
 from copytrade.models import COPY_KINDS, OWN_KINDS, Account, DataIssue, SyncJob, User
 
 from .freshness import GRACE_INTERVALS, LEAST, MOST_GRACE
-from .together import together
+from .together import Prepared
 
 # What one call for copy trading weighs (interface.md): the least that a page of records can cost.
 FLOOR_WEIGHT = 10
@@ -179,14 +181,25 @@ def _percentile(values: list[float], share: float) -> float | None:
     return values[max(ceil(share * len(values)), 1) - 1] if values else None
 
 
-def promise() -> Expression:
-    """The seconds between two readings of a job as planned, or as they are until the planner has come by."""
-    usual = [
-        When(account__venue=venue, kind=kind, then=Value(interval(venue, kind).total_seconds()))
+Usual = tuple[tuple[str, str, float], ...]
+
+
+def _usual() -> Usual:
+    """(venue, kind, seconds between two readings) until the planner has come by."""
+    return tuple(
+        (venue, kind, interval(venue, kind).total_seconds())
         for venue in settings.VENUES
         for kind in SyncJob.Kind.values
+    )
+
+
+def promise(usual: Usual | None = None) -> Expression:
+    """The seconds between two readings of a job as planned, or as they are until the planner has come by."""
+    cases = [
+        When(account__venue=venue, kind=kind, then=Value(seconds))
+        for venue, kind, seconds in usual or _usual()
     ]
-    return Coalesce(F("interval"), Case(*usual, default=Value(600.0), output_field=FloatField()))
+    return Coalesce(F("interval"), Case(*cases, default=Value(600.0), output_field=FloatField()))
 
 
 def _limit(promised: Expression) -> Expression:
@@ -246,24 +259,34 @@ def board_of(user: User) -> tuple[list[Account], list[SyncJob], dict[str, int]]:
     """A person's accounts by label, each with `open_issues`, and all their readings, each with its account and what
     board() needs; for an operator, how many accounts of the desk there are in each state, those without any left
     out. One query."""
-    open_ones = (
-        DataIssue.objects.filter(account=OuterRef("pk"), state=DataIssue.State.OPEN)
-        .order_by()
-        .values("account")
-        .annotate(n=Count("pk"))
-        .values("n")
-    )
-    mine = Account.objects.filter(owner=user).annotate(open_issues=Coalesce(Subquery(open_ones), 0))
-    jobs = SyncJob.objects.filter(account__owner=user).annotate(promised=promise())
-    accounts, readings, states = together(
-        mine.order_by("label", "pk"),
-        jobs.annotate(limit=_limit(F("promised"))).order_by("account_id", "pk"),
-        _states() if user.is_operator else Account.objects.none(),
-    )
+    accounts, readings, states = _board(user.is_operator, _usual())(user=user.pk)
     known = {account.pk: account for account in accounts}
     for job in readings:
         job.account = known[job.account_id]
     return accounts, readings, {row.state: row.n for row in states}
+
+
+@lru_cache(8)
+def _board(operator: bool, usual: Usual) -> Prepared:
+    """`usual`: what promise() is written from, so that another setting writes another."""
+
+    def build(user: Any) -> Sequence[QuerySet[Any]]:
+        open_ones = (
+            DataIssue.objects.filter(account=OuterRef("pk"), state=DataIssue.State.OPEN)
+            .order_by()
+            .values("account")
+            .annotate(n=Count("pk"))
+            .values("n")
+        )
+        mine = Account.objects.filter(owner=user).annotate(open_issues=Coalesce(Subquery(open_ones), 0))
+        jobs = SyncJob.objects.filter(account__owner=user).annotate(promised=promise(usual))
+        return (
+            mine.order_by("label", "pk"),
+            jobs.annotate(limit=_limit(F("promised"))).order_by("account_id", "pk"),
+            _states() if operator else Account.objects.none(),
+        )
+
+    return Prepared(build)
 
 
 def board(
