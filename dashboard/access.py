@@ -69,6 +69,36 @@ def jobs(request: HttpRequest) -> QuerySet[SyncJob]:
     return SyncJob.objects.filter(account__owner=person(request)).select_related("account")
 
 
+def to_choose_from(request: HttpRequest) -> tuple[list[Account], list[Trader]]:
+    """A person's accounts and traders, those who are copied first: what filters and a comparison offer."""
+    accounts, found = _to_choose_from(owner=person(request).pk)
+    known = {account.pk: account for account in accounts}
+    for trader in found:
+        trader.account = known[trader.account_id]
+    return accounts, found
+
+
+@Prepared
+def _to_choose_from(owner: Any) -> Sequence[QuerySet[Any]]:
+    mine = Trader.objects.filter(account__owner=owner)
+    return Account.objects.filter(owner=owner), mine.order_by("-copied", "name", "pk")
+
+
+def readings(request: HttpRequest) -> list[SyncJob]:
+    """All of a person's, with their accounts, by account: of a page that tells how old its data is."""
+    mine, found = _readings(owner=person(request).pk)
+    known = {account.pk: account for account in mine}
+    for job in found:
+        job.account = known[job.account_id]
+    return found
+
+
+@Prepared
+def _readings(owner: Any) -> Sequence[QuerySet[Any]]:
+    jobs = SyncJob.objects.filter(account__owner=owner)
+    return Account.objects.filter(owner=owner), jobs.order_by("account_id", "pk")
+
+
 def issues(request: HttpRequest) -> QuerySet[DataIssue]:
     return DataIssue.objects.filter(account__owner=person(request)).select_related("account")
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal, DivisionByZero, InvalidOperation
+from functools import lru_cache
+from typing import Any
 
 from django.db.models import Count, F, QuerySet, Window
 from django.utils import timezone
 
 from copytrade.models import TrackingOrder, Trader, User
-from copytrade.rollups.read import symbols_of
 from copytrade.statistics.exact import EXACT, total
+
+from .together import Prepared
 
 ZERO = Decimal(0)
 GONE_SHOWN = 20
@@ -89,18 +92,11 @@ class OpenOverview:
     missing: int  # gone from the open list and being looked up in the history; not among `orders`
     lost: int  # LOST_WINDOW: looked for in all of the history there is, and not found; not among `missing`
     gone: list[TrackingOrder]  # both, the newest of them first and at most GONE_SHOWN
+    traders: list[Trader]  # all of the person's, copied or not: what one may ask for
 
 
-def orders_of(user: User) -> QuerySet[TrackingOrder]:
+def orders_of(user: Any) -> QuerySet[TrackingOrder]:
     return TrackingOrder.objects.filter(account__owner=user)
-
-
-def choices(user: User) -> dict[str, list]:
-    """What the filters offer: {"traders": [Trader], "symbols": [str]}. Two queries."""
-    traders = list(
-        Trader.objects.filter(account__owner=user).select_related("account").order_by("-copied", "name", "pk")
-    )
-    return {"traders": traders, "symbols": symbols_of(user)}
 
 
 def filtered(rows: QuerySet[TrackingOrder], filters: Filters) -> QuerySet[TrackingOrder]:
@@ -117,19 +113,41 @@ def filtered(rows: QuerySet[TrackingOrder], filters: Filters) -> QuerySet[Tracki
 
 def open_overview(user: User, filters: Filters = NO_FILTERS, now: datetime | None = None) -> OpenOverview:
     """The copies that the exchange's open list held at its last reading, newest first, and what left it
-    without a result. Two queries."""
+    without a result. One query."""
     now = now or timezone.now()
-    rows = filtered(orders_of(user).filter(closed=False), filters)
-    present = open_rows(user, filters).select_related("trader")
-    present = present.only(*OPEN_SHOWN, "trader__trader_id", "trader__name")
-    shown = [open_order(order, now) for order in present]
-    left = _gone(rows.exclude(missing_since=None, lost_since=None))
+    asked = {name: value for name, value in vars(filters).items() if value not in (None, "")}
+    present, left, traders = _open(frozenset(asked))(user=user.pk, **asked)
+    known = {trader.pk: trader for trader in traders}
+    for order in [*present, *left]:
+        order.trader = known[order.trader_id]
     n, n_lost = (left[0].all_gone, left[0].all_lost) if left else (0, 0)
-    return overview_of(shown, n - n_lost, n_lost, left)
+    return overview_of([open_order(order, now) for order in present], n - n_lost, n_lost, left, traders)
+
+
+@lru_cache(64)
+def _open(asked: frozenset[str]) -> Prepared:
+    """The open copies of these filters, those that left the list, and all traders."""
+
+    def build(user: Any, **values: Any) -> Sequence[QuerySet[Any]]:
+        filters = Filters(**values)
+        rows = filtered(orders_of(user).filter(closed=False), filters)
+        return (
+            open_rows(user, filters).only(*OPEN_SHOWN),
+            _gone(rows.exclude(missing_since=None, lost_since=None)),
+            Trader.objects.filter(account__owner=user)
+            .only("trader_id", "name", "account")
+            .order_by("-copied", "name", "pk"),
+        )
+
+    return Prepared(build, ["user", *asked])
 
 
 def overview_of(
-    shown: list[OpenOrder], missing: int = 0, lost: int = 0, gone: list[TrackingOrder] | None = None
+    shown: list[OpenOrder],
+    missing: int = 0,
+    lost: int = 0,
+    gone: Sequence[TrackingOrder] = (),
+    traders: Sequence[Trader] = (),
 ) -> OpenOverview:
     """Open copies with their totals and groups."""
     totals = Totals(len(shown), _sum(row.margin for row in shown), _sum(row.notional for row in shown))
@@ -140,22 +158,23 @@ def overview_of(
         by_symbol=_grouped(shown, lambda row: row.order.symbol, totals.margin),
         missing=missing,
         lost=lost,
-        gone=gone or [],
+        gone=list(gone),
+        traders=list(traders),
     )
 
 
-def open_rows(user: User, filters: Filters = NO_FILTERS) -> QuerySet[TrackingOrder]:
+def open_rows(user: Any, filters: Filters = NO_FILTERS) -> QuerySet[TrackingOrder]:
     """The copies that the exchange's open list held at its last reading, newest first."""
     present = orders_of(user).filter(closed=False, missing_since=None, lost_since=None)
     return filtered(present, filters).order_by(F("open_time").desc(nulls_last=True), "-tracking_no", "-pk")
 
 
-def _gone(rows: QuerySet[TrackingOrder]) -> list[TrackingOrder]:
+def _gone(rows: QuerySet[TrackingOrder]) -> QuerySet[TrackingOrder]:
     """Those that are still being looked up before those that are lost, the last to leave first. Each knows how
     many there are beyond GONE_SHOWN: `all_gone`, and `all_lost` of them."""
     order = (F("lost_since").desc(nulls_first=True), F("missing_since").desc(nulls_last=True), "-pk")
     counted = rows.annotate(all_gone=Window(Count("pk")), all_lost=Window(Count("lost_since")))
-    return list(counted.select_related("trader").order_by(*order)[:GONE_SHOWN])
+    return counted.order_by(*order)[:GONE_SHOWN]
 
 
 def lost(user: User, filters: Filters = NO_FILTERS) -> int:

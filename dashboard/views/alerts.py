@@ -13,8 +13,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from copytrade import alerts as inbox
-from copytrade import reports
-from copytrade.models import Account, Alert, Trader
+from copytrade.models import Alert
 from dashboard import access
 from dashboard.filters import one_of, whole
 
@@ -36,7 +35,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
         trader=whole(filters["trader"]),
     )
     page = Paginator(found, PAGE).get_page(request.GET.get("page"))
-    accounts, traders = _to_choose_from(request)
+    accounts, traders = access.to_choose_from(request)
     context = {
         "page": page,
         "rows": _rows(page, several=len(accounts) > 1),
@@ -80,16 +79,6 @@ def read_all(request: HttpRequest) -> HttpResponse:
     shown = [number for pk in request.POST.getlist("alert")[:PAGE] if (number := whole(pk)) is not None]
     inbox.mark_read(Alert.objects.filter(owner=access.person(request), pk__in=shown))
     return redirect(_back(request))
-
-
-def _to_choose_from(request: HttpRequest) -> tuple[list[Account], list[Trader]]:
-    """What the filters offer, in one query."""
-    traders = access.traders(request).select_related(None).order_by("-copied", "name", "pk")
-    accounts, found = reports.together(access.accounts(request), traders)
-    known = {account.pk: account for account in accounts}
-    for trader in found:
-        trader.account = known[trader.account_id]
-    return accounts, found
 
 
 def _rows(page: Iterable[Alert], *, several: bool) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ LEAST, MOST = 2, 4
 @require_safe
 def compare(request: HttpRequest) -> HttpResponse:
     """The traders are in the address; a number of them that cannot be compared is said, with the choice again."""
-    offered = list(access.traders(request).order_by("-copied", "name", "pk"))
+    offered = access.to_choose_from(request)[1]
     chosen = _chosen(request, offered)
     asked = period(request.GET, TABLE_PERIODS, QUARTER)
     context: dict[str, Any] = {

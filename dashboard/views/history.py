@@ -30,7 +30,7 @@ def history(request: HttpRequest) -> HttpResponse:
         "results": RESULTS,
     }
     if not htmx.wants_part(request):
-        jobs = list(access.jobs(request).order_by("account_id", "pk"))
+        jobs = access.readings(request)
         context["freshness"] = reports.freshness_of(jobs, ["history"])
         context["choices"] = {"traders": page.traders, "symbols": symbols_of(user)}
         # Every connection has its readings from the beginning, so these name them all.

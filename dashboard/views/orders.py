@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 
 from copytrade import fills, reports, rules, versions
 from copytrade.models import SyncJob, TrackingOrder
+from copytrade.rollups.read import symbols_of
 from dashboard import access, htmx, watching
 from dashboard.filters import open_filters
 
@@ -62,16 +63,17 @@ def open_orders(request: HttpRequest) -> HttpResponse:
     user = access.person(request)
     filters = open_filters(request.GET)
     watching.watched(user)
-    jobs = list(access.jobs(request).order_by("account_id", "pk"))
+    jobs = access.readings(request)
+    overview = reports.open_overview(user, filters)
     context = {
         "filters": filters,
-        "overview": reports.open_overview(user, filters),
+        "overview": overview,
         "freshness": reports.freshness_of(jobs, ["open"]),
         "partial": _partial(jobs),
         "filtered": bool(filters.trader or filters.symbol),
     }
     if not htmx.wants_part(request):
-        context["choices"] = reports.choices(user)
+        context["choices"] = {"traders": overview.traders, "symbols": symbols_of(user)}
     return htmx.render(request, "orders/open.html", context, partial="rows")
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from copytrade import ledger, reports, rollups
 from copytrade.models import COPY_KINDS, Account, SyncJob, TrackingOrder, Trader, User
 from copytrade.reports.orders import overview_of
+from copytrade.rollups.read import symbols_of
 from copytrade.sync import run
 from tests.support.sandbox_process import Sandbox
 
@@ -92,7 +93,7 @@ def test_ten_rows_and_twenty_cost_the_same(desk: Account, alice: User) -> None:
         lambda: reports.overview(alice, now=NOW),
         lambda: reports.freshness(alice, now=NOW),
         lambda: reports.trader_page(Trader.objects.filter(trader_id=UID).first(), now=NOW, zone=UTC),
-        lambda: reports.choices(alice),
+        lambda: symbols_of(alice),
     ]
     before = [cost(call) for call in calls]
     fill(desk, 30, UID + 2, "SOLUSDT", 300)
@@ -166,9 +167,10 @@ def test_filters_by_trader_and_account_are_a_persons_own(desk: Account, alice: U
     assert reports.history_page(alice, reports.Filters(account=desk.pk)).totals.n == 18
     assert reports.history_page(charlie, reports.Filters(trader=trader.pk, account=desk.pk)).totals.n == 0
     assert reports.open_overview(charlie, reports.Filters(trader=trader.pk)).orders == []
-    assert reports.choices(charlie) == {"traders": [], "symbols": []}
+    assert reports.open_overview(charlie).traders == [] and symbols_of(charlie) == []
     rollups.summarise_stale(now=NOW)
-    assert reports.choices(alice)["symbols"] == ["BTCUSDT", "ETHUSDT"]
+    assert [trader.trader_id for trader in reports.open_overview(alice).traders] == [UID, UID + 1]
+    assert symbols_of(alice) == ["BTCUSDT", "ETHUSDT"]
 
 
 def test_pages_follow_each_other_without_gap_or_repetition_there_and_back(desk: Account, alice: User) -> None:
