@@ -5,7 +5,7 @@ Everything that these shapes tell is also in a table beside them; no number on a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
@@ -59,35 +59,35 @@ def window(points: Sequence[Point], since: datetime | None) -> list[Point]:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One line of the table that says what a chart says. `last` is the day itself, or the last of its week."""
+    """One line of the table that says what a chart says: the result of a day, and where it left the line."""
 
-    first: date
-    last: date
+    day: date
     net: Decimal
     total: Decimal
     drawdown: Decimal
 
 
-MOST_TABLE_DAYS = 92
-
-
-def rows_of(daily: Sequence[tuple[date, Decimal]]) -> list[TableRow]:
-    """The daily results, newest first; by week where there are more than three months of them."""
+def rows_of(daily: Sequence[tuple[date, Decimal]], closed_on: Collection[date]) -> list[TableRow]:
+    """Every day on which something closed, newest first. What closed may have come out even: a result of 0 does not
+    tell."""
     total = peak = Decimal(0)
     rows: list[TableRow] = []
     for day, net in daily:
-        total = EXACT.add(total, net)
-        peak = max(peak, total)
-        joined = (
-            rows
-            and len(daily) > MOST_TABLE_DAYS
-            and rows[-1].first.isocalendar()[:2] == day.isocalendar()[:2]
-        )
-        before = rows.pop() if joined else TableRow(day, day, Decimal(0), total, Decimal(0))
-        rows.append(
-            TableRow(before.first, day, EXACT.add(before.net, net), total, EXACT.subtract(peak, total))
-        )
+        if day in closed_on:
+            total = EXACT.add(total, net)
+            peak = max(peak, total)
+            rows.append(TableRow(day, net, total, EXACT.subtract(peak, total)))
     return rows[::-1]
+
+
+def within(marks: Sequence[Happening], points: Sequence[Point]) -> list[Happening]:
+    """What is marked on the line, newest first: what happened between its ends."""
+    if len(points) < 2:
+        return []
+    first, last = points[0][0], points[-1][0]
+    return sorted(
+        (mark for mark in marks if first <= mark[0] <= last), key=lambda mark: mark[0], reverse=True
+    )
 
 
 def equity_data(points: Sequence[Point], marks: Sequence[Happening], zone: str) -> dict:
@@ -143,7 +143,8 @@ def told(net: Decimal, deepest: Decimal, n: int) -> str:
     """The chart in a sentence, for those who do not see it."""
     return (
         f"Line of the cumulative net result over {n} closed copies: it ends at {money_text(net, 'USDT')}, "
-        f"and its deepest fall below a peak is {money_text(deepest, 'USDT')}. The table below has the same figures."
+        f"and its deepest fall below a peak is {money_text(deepest, 'USDT')}. The table below has the end of each day "
+        "on which something closed."
     )
 
 

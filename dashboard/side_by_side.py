@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +12,7 @@ from copytrade.reports import Compared, Comparison
 from copytrade.statistics import MINIMUM_COPIES
 from copytrade.statistics.exact import ratio, total
 
-from .charts import DEPTH, MOST_TABLE_DAYS, thinned
+from .charts import DEPTH, thinned
 from .plots import BOX, MID, TALL, Plot, Shape, Tick, amount, round_ticks, stepped, time_ticks
 from .templatetags.desk import THIN
 
@@ -165,7 +165,7 @@ def _path(
 
 @dataclass(frozen=True)
 class Reached:
-    """Where a trader stands at the end of a row: `net` in it, `so_far` since the beginning, `share` of the capital
+    """Where a trader stands at the end of a day: `net` in it, `so_far` since the beginning, `share` of the capital
     (None without one), and how far `below` the highest end of a day before."""
 
     net: Decimal
@@ -176,40 +176,31 @@ class Reached:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A day or a week of the charts' table, for each one; None before his first result."""
+    """A day of the charts' table, for each one; None before his first result."""
 
-    first: Any
-    last: Any
+    day: date
     cells: list[Reached | None]
 
 
 def rows_of(found: Sequence[Compared]) -> list[TableRow]:
-    """The daily results side by side, newest first; by week where there are more than three months of them."""
+    """Every day on which one of them closed a copy, newest first: where that day left each."""
     results = [dict(one.daily) for one in found]
-    days = sorted({day for own in results for day in own})
-    if not days:
-        return []
-    step = timedelta(days=7 if len(days) > MOST_TABLE_DAYS else 1)
-    first = days[0] - timedelta(days=days[0].weekday()) if step.days == 7 else days[0]
     reached: list[Reached | None] = [None] * len(found)
     peaks = [Decimal(0)] * len(found)
     rows = []
-    while first <= days[-1]:
-        last = first + step - timedelta(days=1)
+    for day in sorted(
+        {day for one, own in zip(found, results, strict=True) for day in one.closed_on if day in own}
+    ):
         for place, own in enumerate(results):
-            here = [own[day] for day in (first + timedelta(days=n) for n in range(step.days)) if day in own]
-            before = reached[place]
-            if before is None and not here:
+            if day not in own:
                 continue
-            so_far = before.so_far if before else Decimal(0)
-            for net in here:
-                so_far = total([so_far, net])
-                peaks[place] = max(peaks[place], so_far)
+            before = reached[place]
+            so_far = total([before.so_far if before else Decimal(0), own[day]])
+            peaks[place] = max(peaks[place], so_far)
             capital = found[place].summary.capital
             share = ratio(so_far, capital) if capital and capital > 0 else None
-            reached[place] = Reached(total(here), so_far, share, total([peaks[place], -so_far]))
-        rows.append(TableRow(max(first, days[0]), min(last, days[-1]), list(reached)))
-        first += step
+            reached[place] = Reached(own[day], so_far, share, total([peaks[place], -so_far]))
+        rows.append(TableRow(day, list(reached)))
     return rows[::-1]
 
 
@@ -217,5 +208,6 @@ def told(found: Sequence[Compared]) -> str:
     """The lines in a sentence, for those who do not see them."""
     ends = [f"{one.trader} ends at {amount(float(round(one.summary.net_profit, 2)))} USDT" for one in found]
     return (
-        f"One line a trader, the running net result: {', '.join(ends)}. The table below has the same figures."
+        f"One line a trader, the running net result: {', '.join(ends)}. The table below has the end of each day on "
+        "which one of them closed a copy."
     )

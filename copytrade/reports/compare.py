@@ -24,13 +24,14 @@ LEAST, MOST = 2, 4
 
 @dataclass(frozen=True)
 class Compared:
-    """One trader of a comparison. `curve`: (time, cumulative net, drawdown), from 0 where the axes begin. `daily` and
-    `symbols`: as on the trader's page."""
+    """One trader of a comparison. `curve`: (time, cumulative net, drawdown), from 0 where the axes begin. `daily`,
+    `closed_on` and `symbols`: as on the trader's page."""
 
     trader: Trader
     summary: Summary
     curve: Sequence[tuple[datetime, Decimal, Decimal]]
     daily: list[tuple[date, Decimal]]
+    closed_on: frozenset[date]
     symbols: list[Row]
     stale: bool
 
@@ -90,6 +91,7 @@ def compare(
             row.summary,
             row.curve,
             _zero_filled(row, first_day(period, today), today),
+            frozenset(row.daily),
             row.breakdowns.get("symbol", []),
             row.stale,
         )

@@ -33,11 +33,13 @@ class LeadFilters:
 @dataclass(frozen=True)
 class LeadPage:
     """`uncounted`: closed orders without a result or a time, in no figure. `left_out`: older ones beyond the newest
-    5,000. `odd`: orders whose status is neither of the two that the interface names. `followers`: (mean, most)."""
+    5,000. `odd`: orders whose status is neither of the two that the interface names. `followers`: (mean, most).
+    `closed_on`: the days on which one closed."""
 
     summary: Summary
     curve: list[tuple[datetime, Decimal, Decimal]]
     daily: list[tuple[date, Decimal]]
+    closed_on: frozenset[date]
     by_symbol: list[statistics.Row]
     open_count: int
     odd: int
@@ -92,6 +94,7 @@ def page_of(account: Account, since: datetime | None, now: datetime, zone: tzinf
         summary=statistics.summarise(copies, capital=None, zone=zone, now=now),
         curve=statistics.equity(copies),
         daily=statistics.daily(copies, zone),
+        closed_on=frozenset(copy.close_time.astimezone(zone).date() for copy in copies),
         by_symbol=statistics.breakdown(copies, "symbol", zone),
         open_count=states["open"],
         odd=states["odd"],

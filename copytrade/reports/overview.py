@@ -52,10 +52,11 @@ class Overview:
     """Over all connections, in USDT. `traders`, `equity` and `daily` are those of `period`.
 
     `equity`: (end of a day with closed copies, cumulative net from 0, drawdown). `daily`: every day of the period up
-    to today, since the first close in the ledger. `first_day`: that of the first close. `overlaps`: the same symbol
-    and side open through several traders. `recent`: closed last, at most 14. `settings`: versions that were not there
-    at first, newest first, of the period and since the last visit. `alerts`: those that wait, newest first, at most
-    20. `stale`: a result changed since the traders' figures were made; tiles, equity and days are never behind.
+    to today, since the first close in the ledger; `closed_on`: those on which a copy closed. `first_day`: that of the
+    first close. `overlaps`: the same symbol and side open through several traders. `recent`: closed last, at most 14.
+    `settings`: versions that were not there at first, newest first, of the period and since the last visit. `alerts`:
+    those that wait, newest first, at most 20. `stale`: a result changed since the traders' figures were made; tiles,
+    equity and days are never behind.
     """
 
     period: str
@@ -67,6 +68,7 @@ class Overview:
     traders: list[TraderRow]
     equity: Sequence[tuple[datetime, Decimal, Decimal]]
     daily: list[tuple[date, Decimal]]
+    closed_on: frozenset[date]
     first_day: date | None
     recent: list[TrackingOrder]
     settings: list[SettingsVersion]
@@ -97,6 +99,7 @@ def overview(
         traders=rows,
         equity=_equity(shown, zone, now),
         daily=_daily(days, shown, begins, today),
+        closed_on=_closed_on(shown),
         first_day=days[0].day if days else None,
         recent=around.recent,
         settings=around.settings,
@@ -153,6 +156,7 @@ class Line:
 
     equity: Sequence[tuple[datetime, Decimal, Decimal]]
     daily: list[tuple[date, Decimal]]
+    closed_on: frozenset[date]
     settings: list[SettingsVersion]
 
 
@@ -167,7 +171,7 @@ def overview_line(user: User, period: str, zone: tzinfo, now: datetime) -> Line:
         version.trader = known[version.trader_id]
     days = day_nets([account.pk for account in accounts])
     shown = _of_period(days, begins, today)
-    return Line(_equity(shown, zone, now), _daily(days, shown, begins, today), settings)
+    return Line(_equity(shown, zone, now), _daily(days, shown, begins, today), _closed_on(shown), settings)
 
 
 @Prepared
@@ -238,6 +242,10 @@ def _equity(
         return min(first_moment(day + timedelta(days=1), zone), now), net, below
 
     return Points(kept, read)
+
+
+def _closed_on(shown: Sequence[DayNet]) -> frozenset[date]:
+    return frozenset(row.day for row in shown)
 
 
 def _daily(

@@ -58,9 +58,10 @@ class TraderPage:
 
     `curve`: (time, cumulative net from 0 at the start, drawdown), at most 2,000 points with every visible peak and the
     deepest drawdown. `margin`: (time, margin in use from then on) of these copies. `daily`: each day of the period,
-    up to today, since the first close in the ledger; 0 where nothing closed. `breakdowns`: by the names of
-    statistics.BREAKDOWNS. `scatter`: (hours held, net, our order key), at most 500. `costs_by_month`: (its first
-    day, costs). `cost_support`: what the whole account says of realizedPnl (`.sentence`).
+    up to today, since the first close in the ledger; 0 where nothing closed. `closed_on`: the days of the period on
+    which a copy closed, be it with 0. `breakdowns`: by the names of statistics.BREAKDOWNS. `scatter`: (hours held,
+    net, our order key), at most 500. `costs_by_month`: (its first day, costs). `cost_support`: what the whole account
+    says of realizedPnl (`.sentence`).
     `summary.provisional_*`: what may still change at the next true-up.
     `stale`: a result changed since this was made (`computed_at`; None: never made). `computed_now`: made for this
     page from the orders. `open_*`: of copies open now; `missing`: gone from the open list, not yet in the history.
@@ -77,6 +78,7 @@ class TraderPage:
     curve: Sequence[tuple[datetime, Decimal, Decimal]]
     margin: Sequence[tuple[datetime, Decimal]]
     daily: list[tuple[date, Decimal]]
+    closed_on: frozenset[date]
     breakdowns: dict[str, list[Row]]
     scatter: list[tuple[Decimal, Decimal, int]]
     costs: costs.Costs
@@ -118,6 +120,7 @@ def trader_page(
         curve=row.curve,
         margin=row.margin,
         daily=_zero_filled(row, first, today),
+        closed_on=frozenset(row.daily),
         breakdowns=row.breakdowns,
         scatter=row.scatter,
         costs=row.costs,
@@ -192,6 +195,7 @@ def trader_range(
         curve=found.curve,
         margin=found.margin,
         daily=[] if begun is None else _every_day(max(begun, first_day), last_day, found.daily),
+        closed_on=frozenset(found.daily),
         breakdowns=found.breakdowns,
         scatter=found.scatter,
         costs=found.costs,
@@ -244,6 +248,7 @@ def computed(
         ),
         previous=_previous(every, first, last, zone),
         daily=_daily(every, first, last, zone),
+        closed_on=frozenset(copy.close_time.astimezone(zone).date() for copy in shown),
         costs=costs.split((fills[mark(copy)][1] for copy in shown), support.decided),
         cost_support=support,
         costs_by_month=[(month, costs.split(own, support.decided)) for month, own in sorted(months.items())],

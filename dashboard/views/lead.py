@@ -8,6 +8,7 @@ from django.core.paginator import Paginator
 from django.db.models import F, QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 
 from copytrade import reports
@@ -19,7 +20,8 @@ from dashboard import access, charts, exports, figures, filters, htmx
 from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR
 
 PERIODS = (WEEK, MONTH, QUARTER, YEAR, ALL)
-PER_PAGE, MOST_SYMBOLS, MOST_DAYS = 20, 12, 60
+PER_PAGE, MOST_SYMBOLS = 20, 12
+EQUITY = "equity"  # the table of the line, which is sent to those who open it
 COLUMNS = (
     ("tracking_no", "id"), ("symbol", "text"), ("position_side", "text"), ("status", "text"),
     ("open_order_id", "id"), ("open_leverage", "number"), ("open_price_avg", "number"), ("open_time", "time"),
@@ -44,9 +46,13 @@ def lead(request: HttpRequest, pk: int) -> HttpResponse:
         "page": pages.get_page(request.GET.get("page")),
         "symbols": symbols,
         "statuses": statuses,
+        "show": request.GET.get("show", ""),
     }
-    if not htmx.wants_part(request):
+    opened = context["show"] == EQUITY
+    if opened or not htmx.wants_part(request):
         context |= _around(request, account, asked)
+    if opened and htmx.wants_part(request):
+        return htmx.part(request, "partials/equity_table.jinja", context)
     return htmx.render(request, "lead/lead.html", context, partial="ledger")
 
 
@@ -62,7 +68,10 @@ def _around(request: HttpRequest, account: Account, asked: LeadFilters) -> dict[
         "summary": told.summary,
         "figures": figures.figures(told.summary),
         "still": charts.still(told.curve, zone),
-        "table": [row for row in charts.rows_of(told.daily) if row.net][:MOST_DAYS],
+        "title": "Net result",
+        "daily": bool(told.closed_on),
+        "table": SimpleLazyObject(lambda: charts.rows_of(told.daily, told.closed_on)),
+        "marked": [],
         "told": charts.told(told.summary.net_profit, told.summary.max_drawdown, told.summary.closed_copies),
         "by_symbol": _bars(told),
     }

@@ -50,8 +50,9 @@ def overview(request: HttpRequest) -> HttpResponse:
         "readout": charts.readout(found.equity, zone),
         "told": _told(found),
         "title": LINE,
-        "daily": bool(found.daily),
-        "table": SimpleLazyObject(lambda: charts.rows_of(found.daily)),
+        "daily": bool(found.closed_on),
+        "table": SimpleLazyObject(lambda: charts.rows_of(found.daily, found.closed_on)),
+        "marked": SimpleLazyObject(lambda: charts.within(marks, found.equity)),
         "show": show,
         "traders": [(row, charts.polyline(row.spark)) for row in ranked],
         **_earning(ranked),
@@ -68,10 +69,15 @@ def _of_the_line(
     request: HttpRequest, show: str, line: reports.Line, chosen: Period, now: datetime, zone: tzinfo
 ) -> HttpResponse:
     """What is sent to those who point at the line, or open its table."""
+    marks = _marks(line.settings, chosen.since(now, zone))
     if show == "chart":
-        marks = _marks(line.settings, chosen.since(now, zone))
         return htmx.data(charts.equity_data(line.equity, marks, str(zone)))
-    context = {"title": LINE, "table": charts.rows_of(line.daily), "show": show}
+    context = {
+        "title": LINE,
+        "table": charts.rows_of(line.daily, line.closed_on),
+        "marked": charts.within(marks, line.equity),
+        "show": show,
+    }
     return htmx.part(request, "partials/equity_table.jinja", context)
 
 

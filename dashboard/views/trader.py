@@ -208,8 +208,9 @@ def _pictures(page: reports.TraderPage, around: reports.Around, zone: tzinfo) ->
         "points": len(curve),
         "readout": charts.readout(curve, zone),
         "told": charts.told(summary.net_profit, summary.max_drawdown, summary.closed_copies),
-        "daily": bool(page.daily),
-        "table": SimpleLazyObject(lambda: charts.rows_of(page.daily)),
+        "daily": bool(page.closed_on),
+        "table": SimpleLazyObject(lambda: charts.rows_of(page.daily, page.closed_on)),
+        "marked": SimpleLazyObject(lambda: charts.within(marks, curve)),
         "calendar": calendars.calendar(page.daily),
         "margin": plots.line(
             charts.thinned(page.margin, charts.STEP_POINTS),

@@ -79,16 +79,35 @@ def series(nets: list[int], start: date = date(2026, 3, 4)) -> list[tuple[date, 
     return [(start + timedelta(days=n), Decimal(net)) for n, net in enumerate(nets)]
 
 
-@given(st.lists(st.integers(-50, 50), min_size=1, max_size=300))
-def test_the_table_ends_where_the_curve_ends_whether_by_day_or_by_week(nets: list[int]) -> None:
-    daily = series(nets)
-    rows = charts.rows_of(daily)
-    assert rows[0].total == sum(nets)
-    assert sum(row.net for row in rows) == sum(nets)
-    assert (rows[0].last, rows[-1].first) == (daily[-1][0], daily[0][0])
-    assert len(rows) <= max(charts.MOST_TABLE_DAYS, len(nets) // 7 + 2)
-    for newer, older in pairwise(rows):
-        assert newer.first == older.last + timedelta(days=1)
+@given(st.lists(st.integers(-50, 50), max_size=300), st.sets(st.integers(0, 299)))
+def test_the_table_has_each_day_with_a_close_and_ends_where_the_curve_ends(
+    nets: list[int], closed: set[int]
+) -> None:
+    daily = series([net if place in closed else 0 for place, net in enumerate(nets)])
+    days = {day for place, (day, _) in enumerate(daily) if place in closed}
+    rows = charts.rows_of(daily, days)
+    assert [(row.day, row.net) for row in reversed(rows)] == [row for row in daily if row[0] in days]
+    totals = [row.total for row in rows] + [Decimal(0)]
+    assert [row.net for row in rows] == [newer - older for newer, older in pairwise(totals)]
+    assert totals[0] == sum(net for _, net in daily)
+
+
+def test_a_day_that_came_out_even_is_in_the_table_and_one_without_a_close_is_not() -> None:
+    days = series([3, 0, 0])
+    assert [row.day for row in charts.rows_of(days, {days[0][0], days[2][0]})] == [days[2][0], days[0][0]]
+
+
+def test_what_is_marked_is_what_happened_between_the_ends_of_the_line() -> None:
+    def mark(hours: int) -> tuple[datetime, str, str]:
+        return START + timedelta(hours=hours), "note", str(hours)
+
+    points = curve([1, 2, 3])
+    assert charts.within([mark(2), mark(0), mark(3), mark(-1), mark(1)], points) == [
+        mark(2),
+        mark(1),
+        mark(0),
+    ]
+    assert charts.within([mark(0)], points[:1]) == [], "a line needs two points"
 
 
 @pytest.mark.parametrize(
@@ -104,16 +123,10 @@ def test_the_table_of_days_loses_no_digit() -> None:
         Decimal(10) ** 25,
         Decimal("0.0000000001"),
     )  # their sum has 36 digits, and a Decimal's own context 28
-    rows = charts.rows_of([(date(2026, 1, 1), large), (date(2026, 1, 2), small), (date(2026, 1, 3), -large)])
+    days = [(date(2026, 1, 1), large), (date(2026, 1, 2), small), (date(2026, 1, 3), -large)]
+    rows = charts.rows_of(days, {day for day, _ in days})
     assert [row.total for row in rows] == [small, Decimal(f"{large}.0000000001"), large]
     assert rows[0].drawdown == large and rows[1].drawdown == 0
-
-
-def test_the_weeks_of_a_long_table_lose_no_digit() -> None:
-    large, small = Decimal(10) ** 25, Decimal("0.0000000001")
-    days = [(date(2026, 1, 5) + timedelta(days=n), Decimal(0)) for n in range(charts.MOST_TABLE_DAYS + 1)]
-    days[0], days[1] = (days[0][0], large), (days[1][0], small)
-    assert charts.rows_of(days)[-1].net == Decimal(f"{large}.0000000001")
 
 
 def test_a_kept_curve_is_thinned_to_the_points_that_its_list_is_thinned_to() -> None:

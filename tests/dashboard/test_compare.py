@@ -14,8 +14,10 @@ from django.urls import reverse
 
 from copytrade.models import Trader, User
 from dashboard import side_by_side
+from dashboard.templatetags import desk
 from tests.dashboard.test_overview import FRAME, text
 from tests.support.ledger_rows import account_of, closed_copies, closed_copy, trader_of
+from tests.support.page_tables import read, words
 
 pytestmark = pytest.mark.django_db
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x>', "\u202eevil", "{{ 7|add:7 }}", "A" * 200)
@@ -226,6 +228,29 @@ def test_the_table_tells_how_far_below_the_peak_each_one_stands(client: Client, 
         ("+6.00", "+3.0 %", "4.00"),
         ("+10.00", "+5.0 %", "0.00"),
     ], "the newest first"
+
+
+def test_the_table_has_every_day_on_which_one_of_them_closed_a_copy(client: Client, alice: User) -> None:
+    """Also where more than three months are shown, and where a day came out even."""
+    account = account_of(alice)
+    pair = [trader_of(account, number, f"T{number}", total_investment=None) for number in range(2)]
+    nets = ("4", "-1", "0", "2.5000000000000000055")
+    closed_copies(pair[0], *((n, nets[n % 4], 1.0 + 2 * n, "BTCUSDT") for n in range(120)))
+    closed_copies(pair[1], *((500 + n, nets[n % 4], 3.0 + 3 * n, "ETHUSDT") for n in range(20)))
+    expected = []
+    days = {order.close_time.date() for trader in pair for order in trader.orders.all()}
+    for day in sorted(days, reverse=True):
+        row = [desk.day(day)]
+        for trader in pair:
+            until = trader.orders.filter(close_time__date__lte=day)
+            so_far = sum((order.net_profit for order in until), Decimal(0))
+            row.append(words(desk.signed(so_far)) if until else "–")
+        expected.append(row)
+    rows = read(
+        page(client, pair, "&period=all&show=net").partition('id="net-table"')[2].partition("</details>")[0]
+    )
+    assert [[first, *(cell.split()[0] for cell in more)] for first, *more in rows] == expected
+    assert len(rows) > 120
 
 
 @pytest.mark.parametrize("name", ["compare", "trader"])

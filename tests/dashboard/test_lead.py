@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
@@ -19,8 +19,10 @@ from copytrade import connections, statistics
 from copytrade.models import Account, LeadOrder, SyncJob, User
 from copytrade.reports import lead as figures
 from copytrade.sync import run
+from dashboard.templatetags import desk
 from tests.dashboard.test_overview import text
 from tests.support.ledger_rows import BIG, account_of
+from tests.support.page_tables import read, words
 from tests.support.sandbox_process import Sandbox
 
 pytestmark = pytest.mark.django_db
@@ -68,6 +70,41 @@ def test_a_lead_traders_own_history_is_shown_with_its_figures(
     assert answer.context["summary"].net_profit == sum(closed.values_list("net_profit", flat=True))
     words = text(answer.content.decode())
     assert "own orders, complete since" in words and "Followers per order" in words
+
+
+@pytest.mark.parametrize("period", ["all", "90"])
+def test_the_table_of_the_line_has_every_day_on_which_an_order_closed(
+    client: Client, account: Account, period: str
+) -> None:
+    """However many there are, and those that came out even, too."""
+    nets = ("5", "-3.0000000000000000055", "0")
+    orders = [order(account, n, nets[n % 3], 1 + 1.5 * n) for n in range(90)]
+    assert (
+        "<table"
+        not in page(client, account, period=period).content.decode().partition('id="symbol-title"')[0]
+    )
+    first = (timezone.now() - timedelta(days=89)).date() if period == "90" else date.min
+    expected, together, peak = [], Decimal(0), Decimal(0)
+    for one in reversed([one for one in orders if one.update_time.date() >= first]):
+        together += one.net_profit
+        peak = max(peak, together)
+        shown = desk.signed(one.net_profit), desk.signed(together), desk.money(peak - together)
+        expected.append([desk.day(one.update_time), *map(words, shown)])
+    asked = {"period": period, "show": "equity"}
+    part = client.get(
+        reverse("lead", args=[account.pk]), asked, headers={"HX-Request": "true"}
+    ).content.decode()
+    assert read(part) == expected[::-1] and len(expected) > 50
+    assert "<html" not in part
+    assert text(part).strip() in text(page(client, account, **asked).content.decode()), (
+        "without a script, too"
+    )
+
+
+def test_where_nothing_closed_the_table_of_the_line_is_empty(client: Client, account: Account) -> None:
+    address = reverse("lead", args=[account.pk])
+    part = client.get(address, {"show": "equity"}, headers={"HX-Request": "true"}).content.decode()
+    assert read(part) == [] and 'id="equity-table"' not in page(client, account).content.decode()
 
 
 def test_another_key_gets_the_reason_and_what_to_do(

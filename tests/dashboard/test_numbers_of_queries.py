@@ -46,6 +46,7 @@ PARTS = (
     ("overview", "?show=equity"),
     ("traders", "?period=30"),
     ("trader", "?period=all"),
+    ("trader", "?period=all&show=equity"),
     ("open_orders", ""),
     ("history", ""),
 )

@@ -20,7 +20,18 @@ from django.utils import timezone
 
 from copytrade import alerts
 from copytrade.models import Account, Alert, SyncJob, User
-from tests.support.ledger_rows import account_of, closed_copy, open_copy, summed_once, trader_of, version_of
+from copytrade.reports.overview import overview_line
+from dashboard.templatetags import desk
+from tests.support.ledger_rows import (
+    account_of,
+    closed_copies,
+    closed_copy,
+    open_copy,
+    summed_once,
+    trader_of,
+    version_of,
+)
+from tests.support.page_tables import read, words
 from tests.support.page_text import text
 from tests.support.trader_page import without_definitions
 
@@ -267,6 +278,32 @@ def test_what_the_line_is_made_of_is_asked_for_alone(client: Client, alice: User
         answer = client.get(f"/?period=all&show={show}", headers=part)
     assert len(captured) - SIGNED_IN <= 3
     assert "9.00" in text(answer.content.decode()) or answer.json()["equity"] == [3, 6, 9]
+
+
+def test_the_table_of_the_line_has_every_day_of_it_and_what_is_marked_on_it(
+    client: Client, alice: User
+) -> None:
+    account = account_of(alice)
+    pair = [trader_of(account, number, f"T{number}") for number in range(2)]
+    nets = ("3", "-1.5", "0")
+    for place, one in enumerate(pair):
+        closed_copies(one, *((place * 1000 + n, nets[n % 3], 2.0 + n * 2.5, "BTCUSDT") for n in range(80)))
+    version_of(pair[0])
+    version = version_of(pair[0])
+    pair[0].versions.filter(pk=version.pk).update(
+        author="outside", first_seen_at=timezone.now() - timedelta(9)
+    )
+    for period, least in (("all", 80), ("365", 80), ("30", 10)):
+        html = client.get(f"/?period={period}&show=equity", headers={"HX-Request": "true"}).content.decode()
+        line = overview_line(alice, period, UTC, timezone.now()).equity
+        rows = [
+            [desk.day(at - timedelta(seconds=1)), words(desk.signed(net)), words(desk.money(below))]
+            for at, net, below in line
+        ]
+        assert [[day, net, below] for day, _, net, below in read(html)] == rows[::-1]
+        assert len(rows) >= least
+        assert "Settings of T0 changed outside the desk" in text(html)
+        assert text(html).strip() in text(client.get(f"/?period={period}&show=equity").content.decode())
 
 
 def test_the_table_of_a_line_that_is_not_there_is_empty(client: Client, alice: User) -> None:
