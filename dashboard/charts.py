@@ -161,17 +161,6 @@ def polyline(values: Sequence[Decimal], width: int = 120, height: int = 28, marg
     )
 
 
-def highest_by_month(margin: Sequence[tuple[datetime, Decimal]], zone: tzinfo) -> list[tuple[date, Decimal]]:
-    """The highest margin in use of each month, newest first: the table of a line that holds until its next point."""
-    found: dict[date, Decimal] = {}
-    held = Decimal(0)
-    for when, value in margin:
-        month = when.astimezone(zone).date().replace(day=1)
-        found[month] = max(found.get(month, held), value)
-        held = value
-    return sorted(found.items(), reverse=True)
-
-
 @dataclass(frozen=True)
 class Bar:
     """A bar from the middle of a 200 wide track, to the right for gains and to the left for losses."""

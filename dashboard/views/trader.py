@@ -15,7 +15,7 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_POST, require_safe
 
 from copytrade import reconcile, reports, rollups, rules, versions
-from copytrade.models import SettingsVersion, SyncJob, Trader, TraderNote
+from copytrade.models import SettingsVersion, SyncJob, TrackingOrder, Trader, TraderNote
 from copytrade.rollups.days import first_moment
 from copytrade.rollups.ranges import MOST_COPIES
 from copytrade.statistics.parts import true_up_before
@@ -34,7 +34,7 @@ FOLDED = {
     "symbols": "traders/symbols_table.jinja",
 }
 CHART = "chart"  # the points of the line, for the script that reads them off
-EXTREMES = 4  # of the copies that gained most, lost most, were held longest
+HOLDING = "holding"  # whose table names each copy that has a dot
 BREAKDOWNS = (
     ("side", "Side"),
     ("weekday", "Weekday"),
@@ -125,9 +125,10 @@ def _page(
     today = now.astimezone(zone).date()
     wanted = asked.asked(request.GET, today)
     page = _report(found, wanted, now, zone, reports.reach_of(_history(jobs), gaps))
-    around = reports.trader_around(found, _extremes(page.scatter), now)
-    freshness = reports.freshness_of(jobs, [SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY], now)
     show = request.GET.get("show", "")
+    named = [key for *_, key in page.scatter] if show == HOLDING else []
+    around = reports.trader_around(found, named, now)
+    freshness = reports.freshness_of(jobs, [SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY], now)
     if show == CHART and htmx.wants_part(request):
         return htmx.data(charts.equity_data(page.curve, _marks(around, zone), str(zone)))
     context = {
@@ -153,7 +154,7 @@ def _page(
         "today": today,
         "most_copies": MOST_COPIES,
         **_pictures(page, around, zone),
-        **_breakdowns(page, around),
+        **_breakdowns(page),
         **_in_force(around.version),
         "change": around.change,
     }
@@ -221,8 +222,8 @@ def _pictures(page: reports.TraderPage, around: reports.Around, zone: tzinfo) ->
             tall=plots.MID,
             span=_longest(span, page.margin),
         ),
-        "margin_rows": SimpleLazyObject(lambda: charts.highest_by_month(page.margin, zone)),
         "dots": plots.cloud([(hours, net) for hours, net, _ in page.scatter]),
+        "dotted": SimpleLazyObject(lambda: _dots(page, around)),
         "months": _months(page),
     }
 
@@ -247,15 +248,16 @@ def _marks(around: reports.Around, zone: tzinfo) -> list[tuple[datetime, str, st
     return sorted([*changed, *noted], key=lambda mark: mark[0])
 
 
-def _extremes(scatter: list[tuple[Decimal, Decimal, int]]) -> list[int]:
-    """Our keys of the copies that the table beside the dots names."""
-    gained = sorted(scatter, key=lambda dot: -dot[1])[:EXTREMES]
-    lost = sorted(scatter, key=lambda dot: dot[1])[:EXTREMES]
-    longest = sorted(scatter, key=lambda dot: -dot[0])[:EXTREMES]
-    return [key for _, _, key in [*gained, *lost, *longest]]
+def _dots(
+    page: reports.TraderPage, around: reports.Around
+) -> list[tuple[TrackingOrder | None, Decimal, Decimal]]:
+    """Each dot as its copy (None where it went since the figures were made), the seconds held and the net, the best
+    first."""
+    best_first = sorted(page.scatter, key=lambda dot: dot[1], reverse=True)
+    return [(around.named.get(key), hours * 3600, net) for hours, net, key in best_first]
 
 
-def _breakdowns(page: reports.TraderPage, around: reports.Around) -> dict[str, Any]:
+def _breakdowns(page: reports.TraderPage) -> dict[str, Any]:
     symbols = page.breakdowns["symbol"]
     shown = (
         symbols
@@ -267,14 +269,10 @@ def _breakdowns(page: reports.TraderPage, around: reports.Around) -> dict[str, A
         rows = page.breakdowns[name]
         bars = charts.bars([row.net for row in rows])
         tables.append({"name": name, "title": title, "rows": list(zip(rows, bars, strict=True))})
-    named = {key: (hours * 3600, net) for hours, net, key in page.scatter if key in around.named}
     return {
         "by_symbol": list(zip(shown, charts.bars([row.net for row in shown]), strict=True)),
         "symbols": symbols,
         "breakdowns": tables,
-        "extremes": sorted(
-            [(around.named[key], held, net) for key, (held, net) in named.items()], key=lambda row: -row[2]
-        ),
     }
 
 

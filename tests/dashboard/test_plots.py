@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard import calendars, charts, plots
+from dashboard import calendars, plots
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 AMOUNTS = st.floats(-1e9, 1e9, allow_nan=False).map(lambda value: round(value, 4))
@@ -202,8 +202,3 @@ def test_a_month_draws_each_of_its_days_once_in_its_place(nets: list[int]) -> No
             drawn.append((x - edge, y - edge, css))
     expected = [(day.x, day.y, f"day-{day.kind} level-{day.level}") for day in month.days]
     assert sorted(drawn) == sorted(expected)
-
-
-def test_the_table_of_the_margin_carries_what_was_held_over_into_the_next_month() -> None:
-    margin = [(START, Decimal(50)), (datetime(2026, 2, 3, tzinfo=UTC), Decimal(10))]
-    assert charts.highest_by_month(margin, UTC) == [(date(2026, 2, 1), 50), (date(2026, 1, 1), 50)]
