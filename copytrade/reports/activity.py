@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from math import ceil
 from typing import Any
@@ -105,6 +105,11 @@ class Spending:
     @property
     def ratio(self) -> float | None:
         return self.weight / self.floor if self.floor else None
+
+    @property
+    def most(self) -> int:
+        """The weight of the minute that took most."""
+        return max(self.by_minute, default=0)
 
     @property
     def failed(self) -> int:
@@ -220,6 +225,14 @@ def spending(venues: Collection[str] | None = None, now: datetime | None = None)
         )
         row.add(minute, minute.at // 60 - first)
     return [rows[key] for key in sorted(rows)]
+
+
+def by_minute(spent: Sequence[Spending], now: datetime) -> list[tuple[datetime, list[int]]]:
+    """Each minute of the hour up to `now`, newest first, with the weight that each of these spent in it."""
+    last = now.replace(second=0, microsecond=0)
+    return [
+        (last - timedelta(minutes=ago), [row.by_minute[-1 - ago] for row in spent]) for ago in range(MINUTES)
+    ]
 
 
 def _label(venue: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from django.db import connection
@@ -144,15 +144,6 @@ def curve(account: Account, wallet: str, coin: str) -> list[tuple[datetime, Deci
         account=account, wallet=wallet, coin=coin, at__isnull=False, after__isnull=False
     )
     return list(rows.order_by(*NEWEST_FIRST).values_list("at", "after")[:MOST_POINTS])[::-1]
-
-
-def by_month(points: list[tuple[datetime, Decimal]]) -> list[tuple[date, Decimal, int]]:
-    """(month, balance at its end, bills) of a curve, newest first: the table of the chart."""
-    found: dict[date, tuple[Decimal, int]] = {}
-    for when, after in points:
-        month = when.astimezone(UTC).date().replace(day=1)
-        found[month] = after, found.get(month, (after, 0))[1] + 1
-    return [(month, after, n) for month, (after, n) in sorted(found.items(), reverse=True)]
 
 
 def reach_of(job: SyncJob | None) -> Reach:

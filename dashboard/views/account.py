@@ -105,12 +105,12 @@ def _past(found: Account, asset: str) -> dict[str, Any] | None:
     """The line of one asset's balance, and its table; None where nobody asked for one."""
     if not asset:
         return None
-    days = own.past_of(found, asset)
     zero = Decimal(0)
-    points = [
-        (datetime.combine(day, time(), UTC), EXACT.add(free or zero, locked or zero))
-        for day, free, locked in days
+    days = [
+        (day, free, locked, EXACT.add(free or zero, locked or zero))
+        for day, free, locked in own.past_of(found, asset)
     ]
+    points = [(datetime.combine(day, time(), UTC), together) for day, *_, together in days]
     if points:
         points.append((timezone.now(), points[-1][1]))
     return {

@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_GET, require_POST
 
 from copytrade import budget, reports, retries
@@ -18,6 +20,7 @@ from dashboard import access, charts, htmx
 from dashboard.filters import whole
 from dashboard.sheets import sheet
 
+MINUTES = "minutes"  # the table of what was spent, which is sent to those who open it
 PAGE = 25
 ACCOUNTS = 25
 PLANNED_EVERY = 60  # seconds: the planner itself looks no more often
@@ -30,6 +33,8 @@ def activity(request: HttpRequest) -> HttpResponse:
     The operator's figures are those of the whole desk; the rows below them are a person's own, always.
     """
     accounts, jobs, states = figures.board_of(access.person(request))
+    if request.GET.get("show") == MINUTES and htmx.wants_part(request):
+        return htmx.part(request, "activity/minutes_table.jinja", _spent(request, accounts))
     filters = _filters(request, {account.pk for account in accounts})
     if htmx.wants_part(request) and request.htmx.target == "live":  # type: ignore[attr-defined]
         return htmx.render(
@@ -66,13 +71,12 @@ def _live(
     """The figures and the accounts: what a look now and then is for. It follows by itself."""
     user = access.person(request)
     whole_desk = user.is_operator
-    venues = sorted({account.venue for account in accounts})
-    spent = figures.spending(None if whole_desk else venues)
+    venues = _venues(accounts)
     return {
         "whole_desk": whole_desk,
         "staleness": figures.staleness(None) if whole_desk else figures.staleness_of(jobs),
         "states": states,
-        "spending": [(row, charts.minutes(row.by_minute)) for row in spent],
+        **_spent(request, accounts),
         "operations": figures.operations() if whole_desk else [],
         "budget": budget.shares(venues),
         "one_more": caches["process"].get_or_set(
@@ -81,6 +85,21 @@ def _live(
         "board": figures.board(accounts, jobs, ACCOUNTS),
         "fresh": reports.freshness_of(jobs),
     }
+
+
+def _spent(request: HttpRequest, accounts: list[Account]) -> dict[str, Any]:
+    """Request weight of the last hour, as pictures and as their table."""
+    now = timezone.now()
+    spent = figures.spending(None if access.person(request).is_operator else _venues(accounts), now)
+    return {
+        "show": request.GET.get("show", ""),
+        "spending": [(row, charts.minutes(row.by_minute)) for row in spent],
+        "minutes": SimpleLazyObject(lambda: figures.by_minute(spent, now)),
+    }
+
+
+def _venues(accounts: list[Account]) -> list[str]:
+    return sorted({account.venue for account in accounts})
 
 
 @require_POST

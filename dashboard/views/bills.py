@@ -16,6 +16,7 @@ from copytrade.reports import own
 from copytrade.reports.bills import BillFilters
 from dashboard import access, charts, exports, filters, htmx, plots
 
+CURVE = "curve"  # the table of the line, which is sent to those who open it
 KINDS = {Bill.Wallet.SPOT.value: "bills", Bill.Wallet.FUNDING.value: "funding"}
 COLUMNS = (
     ("wallet", "text", "wallet"),
@@ -37,6 +38,10 @@ def bills(request: HttpRequest, pk: int) -> HttpResponse:
     account = access.account_read(request, pk)
     wallet, asked = _asked(request)
     request.place = "my_funding_bills" if wallet == Bill.Wallet.FUNDING else "my_bills"
+    show = request.GET.get("show", "")
+    if show == CURVE and htmx.wants_part(request):
+        curve = _curve(request, account, wallet, asked.coin)
+        return htmx.part(request, "account/curve_table.jinja", {"curve": curve, "show": show})
     rows = figures.bills_of(account, wallet, asked)
     after, before = request.GET.get("after", ""), request.GET.get("before", "")
     try:
@@ -46,6 +51,7 @@ def bills(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "account": account,
         "wallet": wallet,
+        "show": show,
         "filters": asked,
         "filtered": asked != BillFilters(),
         "page": page,
@@ -88,7 +94,7 @@ def _curve(request: HttpRequest, account: Account, wallet: str, coin: str) -> di
         "cut": len(points) == figures.MOST_POINTS,
         "last": points[-1] if points else None,
         "plot": plots.line([(when, after) for when, after, _ in shown], zone, steps=True),
-        "months": figures.by_month(points)[:60],
+        "points": points,
     }
 
 

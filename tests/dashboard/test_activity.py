@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 import redis
+import time_machine
 from django.core.cache import caches
 from django.db import connection
 from django.test import Client
@@ -17,8 +19,11 @@ from django.utils import timezone
 from copytrade import meters
 from copytrade.models import Account, DataIssue, SettingsChange, SyncJob, SyncRun, Trader, User
 from copytrade.reports import activity as figures
+from dashboard.templatetags import desk
 from tests.dashboard.test_overview import FRAME, text
 from tests.support.ledger_rows import account_of
+from tests.support.page_tables import read as table
+from tests.support.page_tables import words
 
 pytestmark = pytest.mark.django_db
 
@@ -247,6 +252,46 @@ def test_weight_spent_stands_beside_its_floor(client: Client, alice: User, redis
     assert "Floor, 10 for an answer 90 1.11×" in shown
     assert "1 Unreachable" in shown
     assert "WEEX" not in shown
+
+
+def test_the_table_of_the_last_hour_has_the_weight_of_every_minute(
+    client: Client, alice: User, redis_client: redis.Redis
+) -> None:
+    account_of(alice)
+    address, now = reverse("activity"), timezone.now()
+    assert 'id="minutes-table"' not in client.get(address).content.decode(), "nothing was spent"
+    spent = {0: 30, 1: 10, 17: 1234, 59: 7}
+    for ago, weight in spent.items():
+        at = (now - timedelta(minutes=ago)).timestamp()
+        meters.count("default", "my_traders", "ok", weight, 0.1, venue="sandbox", now=at)
+    meters.count("second", "my_traders", "ok", 5, 0.1, venue="sandbox", now=now.timestamp())
+    html = client.get(address).content.decode()
+    pictures = re.findall(r'role="img" aria-label="([^"]+)" data-table="minutes-table"', html)
+    assert len(pictures) == 2 and "1 281 together, 1 234 in the busiest" in pictures[0].replace("\u202f", " ")
+    assert '<div id="minutes" hx-preserve="true"><p class="fold small" id="minutes-table">' in html
+    with time_machine.travel(now, tick=False):
+        part = client.get(f"{address}?show=minutes", headers={"HX-Request": "true"}).content.decode()
+    columns = re.findall(r'<th scope="col" class="num">(.*?)</th>', part)
+    assert len(columns) == 2 and columns[1] == f"{columns[0]} by way of second"
+    assert table(part) == [
+        [
+            desk.when_text(now - timedelta(minutes=ago)),
+            words(desk.quantity(spent.get(ago, 0))),
+            "0" if ago else "5",
+        ]
+        for ago in range(60)
+    ]
+    assert "<html" not in part
+    assert "Request weight by minute" in client.get(f"{address}?show=minutes").content.decode(), (
+        "without a script"
+    )
+
+
+def test_where_nothing_was_spent_the_table_of_the_last_hour_is_empty(
+    client: Client, alice: User, redis_client: redis.Redis
+) -> None:
+    answer = client.get(reverse("activity") + "?show=minutes", headers={"HX-Request": "true"})
+    assert answer.status_code == 200 and table(answer.content.decode()) == []
 
 
 def test_a_call_that_weighs_less_has_a_lower_floor(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.db import connection
@@ -20,8 +22,10 @@ from copytrade import connections
 from copytrade.models import Account, AccountFacts, Balance, Bill, SyncJob, User
 from copytrade.reports import bills as figures
 from copytrade.sync import run
+from dashboard.templatetags import desk
 from tests.dashboard.test_overview import text
 from tests.support.ledger_rows import account_of
+from tests.support.page_tables import read as table
 from tests.support.sandbox_process import Sandbox
 
 pytestmark = pytest.mark.django_db
@@ -279,7 +283,37 @@ def test_the_line_is_of_the_asset_asked_for_and_else_of_the_busiest(client: Clie
     assert page(client, account).context["curve"]["coin"] == "USDT"
     assert page(client, account, coin="BTC").context["curve"]["plot"] is None
     assert page(client, account, coin="BTC", draw="USDT").context["curve"]["plot"] is not None
-    assert len(page(client, account).context["curve"]["months"]) >= 1
+
+
+def test_the_table_of_the_line_has_every_bill_that_it_goes_through(client: Client, account: Account) -> None:
+    """Each wallet's and each asset's own, newest first, to the last digit."""
+    for number in range(150):  # more than the picture has points
+        bill(account, number, "1", f"{number}.0000000000000000055", number * 400)
+        bill(account, 1000 + number, "1", f"{number}.25", number * 700, coin="BTC<b>")
+        bill(account, 2000 + number, "1", str(number), number * 900, wallet="funding")
+    bill(account, 5000, "1", None, 1)
+    for query in ({}, {"draw": "BTC<b>"}, {"wallet": "funding"}):
+        whole = page(client, account, **query)
+        html = whole.content.decode()
+        assert "<tbody>" not in html[html.index('id="curve-title"') : html.index('id="check-title"')]
+        assert "after each of 150 bills" in html and "The table below has each of them." in html
+        (link,) = re.findall(r'id="curve-table"><a [^>]*hx-get="([^"]+)"', html)
+        part = client.get(
+            reverse("bills", args=[account.pk]) + unescape(link), headers={"HX-Request": "true"}
+        )
+        points = figures.curve(account, query.get("wallet", "spot"), whole.context["curve"]["coin"])
+        expected = [[desk.when_text(at), desk.quantity(after)] for at, after in reversed(points)]
+        assert table(part.content.decode()) == expected and len(expected) == 150
+        assert "BTC<b>" not in part.content.decode()
+        opened = page(client, account, **query, show="curve").content.decode()
+        assert text(part.content.decode()).strip() in text(opened), "without a script, too"
+
+
+def test_where_there_is_no_bill_the_table_of_the_line_is_empty(client: Client, account: Account) -> None:
+    address = reverse("bills", args=[account.pk])
+    part = client.get(address, {"show": "curve"}, headers={"HX-Request": "true"})
+    assert part.status_code == 200 and table(part.content.decode()) == []
+    assert 'id="curve-table"' not in page(client, account).content.decode()
 
 
 def test_the_file_is_exactly_what_the_page_shows(client: Client, account: Account) -> None:

@@ -21,6 +21,7 @@ from copytrade.models import Account, Balance, BalanceDay, SyncJob, User
 from copytrade.sync import run
 from tests.dashboard.test_overview import text
 from tests.support.ledger_rows import account_of
+from tests.support.page_tables import read as table
 from tests.support.sandbox_process import Sandbox
 
 pytestmark = pytest.mark.django_db
@@ -145,10 +146,14 @@ def test_the_past_of_an_asset_is_drawn_and_stands_in_a_table(client: Client, acc
             asset="USDT",
             day=(NOW - timedelta(days=ago)).date(),
             free=Decimal(ago),
-            locked=None,
+            locked=None if ago % 2 else Decimal("0.5"),
         )
     html = page(client, account, asset="USDT")
     assert "USDT over time" in html and 'class="plot plot-low"' in html
+    rows = table(html[html.index('id="past-table"') :].partition("</details>")[0])
+    assert [row[1:] for row in rows] == [
+        ["0", "0.5", "0.5"], ["1", "–", "1"], ["2", "0.5", "2.5"], ["3", "–", "3"], ["4", "0.5", "4.5"],
+    ], "what is drawn, too: both together"  # fmt: skip
     assert "No balance of this asset has been read." in page(client, account, asset="DOGE")
 
 

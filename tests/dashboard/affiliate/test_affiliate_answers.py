@@ -15,7 +15,9 @@ from django.utils import timezone
 from copytrade.affiliate import KINDS
 from copytrade.models import Account, AffiliateReport, AffiliateRow
 from dashboard import affiliate_charts
+from dashboard.templatetags import desk
 from tests.support.affiliate_pages import asked, days, get, listed, made, page_of
+from tests.support.page_tables import read, words
 from tests.support.page_text import text
 
 # --- what the answer shows ----------------------------------------------------------------------------------
@@ -43,6 +45,20 @@ def test_commission_is_drawn_over_time_and_by_user_with_its_tables(client: Clien
         assert [bar.sum for bar in chart.bars] == sorted((bar.sum for bar in chart.bars), reverse=True)
     year = get(client, asked(client, account, "commissions", **days(300)))
     assert "Commission in USDT per week" in text(year)
+
+
+@pytest.mark.parametrize("back", [30, 300])
+def test_each_picture_of_commission_has_words_and_a_table_with_all_its_columns(
+    client: Client, account: Account, back: int
+) -> None:
+    html = get(client, asked(client, account, "commissions", **days(back)))
+    charts = affiliate_charts.charts(AffiliateReport.objects.get())
+    pictures = re.findall(r'role="img" data-table="([^"]+)" aria-label="([^"]+)"', html)
+    assert len(pictures) == len(charts) == html.count("draw-columns") == 2
+    for (identity, label), chart in zip(pictures, charts, strict=True):
+        assert f"each {chart.per} in {chart.coin}: {len(chart.times)} {chart.per}" in label
+        part = html[html.index(f'<details class="fold small" id="{identity}">') :].partition("</details>")[0]
+        assert read(part) == [[desk.day(at), words(desk.quantity(one))] for at, one in chart.times]
 
 
 def test_weeks_and_months_hold_what_their_days_do() -> None:
