@@ -99,3 +99,15 @@ def test_sorting_the_traders_changes_the_table_and_the_address_only(page: Page) 
     assert page.evaluate("window.kept")
     page.get_by_role("link", name="Northwind Steady").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Northwind Steady")
+
+
+def test_the_table_of_the_last_hour_stays_open_while_the_page_follows(page: Page) -> None:
+    enter_the_demo(page)
+    until(page, "/activity/", lambda: page.get_by_text("By minute as a table"))
+    page.get_by_text("By minute as a table").click()
+    table = page.get_by_role("region", name="Request weight by minute")
+    expect(table.locator("tbody tr")).to_have_count(60)
+    page.evaluate("document.querySelector('#live').dataset.before = ''")
+    page.evaluate("htmx.ajax('GET', '/activity/', {target: '#live', swap: 'outerHTML'})")
+    expect(page.locator("#live[data-before]")).to_have_count(0)
+    expect(table.locator("tbody tr")).to_have_count(60)
