@@ -6,7 +6,7 @@ from .notices import Channel, Delivery, Digest, DigestPlan
 from .orders import BadRecord, OrderRevision, TrackingOrder
 from .own import AccountFacts, Balance, BalanceDay, Bill, LeadOrder
 from .people import DataKey, Erasure, Invitation, User
-from .rollups import AccountDay, DayResult, PeriodDetail, PeriodSummary
+from .rollups import AccountDay, DayResult, PeriodDetail, PeriodSummary, TraderResult
 from .settings import ChangeGroup, CopySymbols, SettingsChange, SettingsTemplate, SettingsVersion
 from .spot import SpotOrder, SpotTicket
 from .sync import COPY_KINDS, OWN_KINDS, Chore, CoverageGap, DataIssue, SyncJob, SyncRun
@@ -59,5 +59,6 @@ __all__ = [
     "Trader",
     "TraderDay",
     "TraderNote",
+    "TraderResult",
     "User",
 ]

@@ -15,12 +15,12 @@ from copytrade.models import (
     Account,
     Alert,
     Channel,
-    DayResult,
     Delivery,
     Digest,
     DigestPlan,
     SettingsVersion,
     Trader,
+    TraderResult,
     User,
 )
 from copytrade.reports.orders import Totals as Open
@@ -187,7 +187,7 @@ def content(digest: Digest, now: datetime | None = None) -> Content:
 
 
 def _parts(owner: User, digest: Digest) -> list[Part]:
-    sums = DayResult.objects.filter(
+    sums = TraderResult.objects.filter(
         account__owner=owner, day__gte=digest.first_day, day__lte=digest.last_day
     ).values("account", "trader").annotate(all_net=Sum("net"), all_n=Sum("n"), rows=Count("pk"))  # fmt: skip
     found = list(sums)

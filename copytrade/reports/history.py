@@ -21,7 +21,7 @@ from .together import Prepared
 from .zones import zone_of
 
 MOST_UNDATED = 20
-MOST_COUNTED = 2000  # where the daily sums do not help: a page must not wait for a million rows
+MOST_COUNTED = 1000  # where the daily sums do not help: a page must not wait for a million rows
 NEWEST_FIRST = ("-close_time", "-tracking_no", "-pk")
 OLDEST_FIRST = ("close_time", "tracking_no", "pk")
 UNDATED_LAST = (F("close_time").desc(nulls_last=True), *NEWEST_FIRST[1:])
@@ -210,10 +210,10 @@ def _totals(user: User, filters: Filters) -> HistoryTotals:
     times += " AND o.close_time < %(until)s" if filters.until else ""
     if filters.side or filters.result or days is None:
         return _newest(values, lost, times, filters.result)
-    table = "copytrade_dayresult" if filters.trader is not None or filters.symbol else "copytrade_accountday"
+    table = "dayresult" if filters.symbol else "traderresult" if filters.trader is not None else "accountday"
     within = " AND d.day >= %(first)s" if days[0] else ""
     within += " AND d.day <= %(last)s" if days[1] else ""
-    sums = f"{_SUMS} FROM {table} d WHERE true{within}{whose.replace(' o.', ' d.')}"
+    sums = f"{_SUMS} FROM copytrade_{table} d WHERE true{within}{whose.replace(' o.', ' d.')}"
     return HistoryTotals(
         *_asked(_TOTALS.format(sums=sums, rows=_ROWS, which=_UNCOUNTED + whose + times, lost=lost), values)
     )

@@ -9,7 +9,7 @@ from django.db import connection
 
 from copytrade.models import Account, User
 
-from . import account_days
+from . import whole_days
 from .counted import COUNTS, FIGURES, SUMS
 from .days import day_of, first_moment, zone_of
 
@@ -66,7 +66,7 @@ def refresh_cells(account: Account, cells: Iterable[Cell]) -> None:
 
     Call it in the transaction that wrote the orders, after the writing and under locks.alone_with_ledger, with the
     cell of each written row before and after (a row without a close time has none and is passed over).
-    Three queries, however many cells; none without. The other symbols of the same days are remade along.
+    Four queries, however many cells; none without. The other symbols of the same days are remade along.
     """
     touched = {(trader, closed) for trader, closed, _ in cells if closed is not None}
     if not touched:
@@ -86,7 +86,7 @@ def refresh_cells(account: Account, cells: Iterable[Cell]) -> None:
                 account.pk,
             ],
         )
-    account_days.remake(account.pk, bounds)
+    whole_days.remake(account.pk, rows)
 
 
 def zone_of_owner(account_pk: int) -> tzinfo:

@@ -42,7 +42,7 @@ _TALLY = f"{_COUNTS}, sum(d.net), sum(d.won), sum(d.lost)"
 # their symbols, what was earned before them; where the days hold few copies these, and otherwise what closed since
 # the last true-up.
 _RANGE = f"""
-WITH mine AS MATERIALIZED (SELECT * FROM copytrade_dayresult WHERE trader_id = %(trader)s),
+WITH mine AS MATERIALIZED (SELECT * FROM copytrade_traderresult WHERE trader_id = %(trader)s),
 many AS MATERIALIZED (SELECT coalesce(sum(d.n), 0) > %(most)s AS so FROM mine d
     WHERE d.day >= %(start)s AND d.day <= %(last)s)
 SELECT (a.figures -> 'since')::text,
@@ -51,8 +51,9 @@ SELECT (a.figures -> 'since')::text,
     o.n, o.margin, o.missing, e.net, e.before, e.begun, r.n, r.net,
     (SELECT json_agg(f.row) FROM (SELECT json_build_array({_DAY_OF}, {_SUMS}) AS row FROM mine d
         WHERE d.day >= %(start)s AND d.day <= %(last)s GROUP BY {_DAY_OF} ORDER BY {_DAY_OF}) f)::text,
-    (SELECT json_agg(f.row) FROM (SELECT json_build_array(d.symbol, {_TALLY}) AS row FROM mine d
-        WHERE d.day >= %(first)s AND d.day <= %(last)s GROUP BY d.symbol) f)::text,
+    (SELECT json_agg(f.row) FROM (SELECT json_build_array(d.symbol, {_TALLY}) AS row
+        FROM copytrade_dayresult d WHERE d.trader_id = t.id AND d.day >= %(first)s AND d.day <= %(last)s
+        GROUP BY d.symbol) f)::text,
     c.*
 FROM copytrade_trader t
 LEFT JOIN copytrade_periodsummary a ON a.trader_id = t.id AND a.period = 'all'

@@ -179,7 +179,7 @@ def day_series(traders: Iterable[int], since: date | None = None, until: date | 
     """Each trader's days with closed copies between two days, both included, oldest first. One query."""
     with kept_cursor() as cursor:
         cursor.execute(
-            f"""SELECT {_TOTALS}, d.trader_id, d.day FROM copytrade_dayresult d
+            f"""SELECT {_TOTALS}, d.trader_id, d.day FROM copytrade_traderresult d
             WHERE d.trader_id = ANY(%s) AND d.day >= %s AND d.day <= %s
             GROUP BY d.trader_id, d.day ORDER BY d.day, d.trader_id""",
             [list(traders), since or date.min, until or date.max],

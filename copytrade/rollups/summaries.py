@@ -37,10 +37,9 @@ from .told import newest_fills
 
 TOGETHER = 20_000  # copies that are read at once; a trader with more is read alone
 _DAYS = """
-SELECT d.trader_id, d.day, sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint,
-    sum(d.net), sum(d.gross), sum(d.won), sum(d.lost), sum(d.open_fees), sum(d.margin), sum(d.close_fees),
-    sum(d.unestimated)::bigint
-FROM copytrade_dayresult d WHERE d.trader_id = ANY(%s) GROUP BY d.trader_id, d.day ORDER BY d.trader_id, d.day
+SELECT d.trader_id, d.day, d.n, d.wins, d.losses, d.net, d.gross, d.won, d.lost, d.open_fees, d.margin, d.close_fees,
+    d.unestimated
+FROM copytrade_traderresult d WHERE d.trader_id = ANY(%s) ORDER BY d.trader_id, d.day
 """
 # By symbol, in the stretches of time between the beginnings of the periods (`starts`, each trader's own, falling).
 _SYMBOLS = """

@@ -14,7 +14,7 @@ from copytrade import issues
 from copytrade.locks import alone_with_ledger
 from copytrade.models import Account, DataIssue, Trader, User
 
-from . import account_days
+from . import whole_days
 from .cells import zone_of_owner
 from .counted import COUNTS, FIGURES, SUMS
 from .days import day_sql
@@ -137,14 +137,14 @@ def _next(now: datetime, every: timedelta) -> Account | None:
 def _differing(account: Account) -> Differences:
     day, values = day_sql("o.close_time", zone_of_owner(account.pk))
     found = _run(_DIFFERING.format(day=day) + _SHOWN, [*values, account.pk, account.pk, SAMPLE])
-    return Differences(found.n + account_days.differing(account.pk), found.sample)
+    return Differences(found.n + whole_days.differing(account.pk), found.sample)
 
 
 def _remake(account: Account) -> Differences:
     day, values = day_sql("o.close_time", zone_of_owner(account.pk))
     found = _run(_REMAKE.format(day=day), [*values, account.pk, account.pk, account.pk, SAMPLE])
-    added = account_days.differing(account.pk)
-    account_days.remake(account.pk)
+    added = whole_days.differing(account.pk)
+    whole_days.remake(account.pk)
     # A whole day differs already where one of its parts did: only others count.
     return found if found.n else Differences(added, [])
 

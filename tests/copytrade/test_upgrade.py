@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from copytrade import ledger, rollups
-from copytrade.models import Account, AccountDay, DataIssue, DayResult, SyncJob, Trader
+from copytrade.models import Account, AccountDay, DataIssue, DayResult, SyncJob, Trader, TraderResult
 
 from .test_ledger import UID, closed
 
@@ -95,6 +95,7 @@ def test_a_database_of_the_release_before_is_brought_up_to_date_without_a_false_
         assert rollups.verify(account).n == 0, account.owner.zone
     assert not DataIssue.objects.exists()
     assert DayResult.objects.filter(close_fees__gt=0).exists() and AccountDay.objects.exists()
+    assert TraderResult.objects.exists()
     assert rollups.summarise_stale() == Trader.objects.count() == len(ZONES)
     assert SyncJob.objects.count() == len(ZONES)
 

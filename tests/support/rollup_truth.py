@@ -55,6 +55,11 @@ def assert_whole_days_are_the_sum_of_their_parts(account: Account) -> None:
         parts[day] = list(map(EXACT.add, parts[day], figures))
     whole = {row.day: [getattr(row, name) for name in FIGURES] for row in account.days.all()}
     assert whole == parts
+    traders: dict = defaultdict(lambda: [Decimal(0)] * len(FIGURES))
+    for (trader, day, _), figures in kept(account).items():
+        traders[trader, day] = list(map(EXACT.add, traders[trader, day], figures))
+    rows = account.trader_results.all()
+    assert {(r.trader_id, r.day): [getattr(r, name) for name in FIGURES] for r in rows} == traders
 
 
 def due(account: Account) -> dict:

@@ -69,6 +69,14 @@ def test_a_wrong_sum_of_a_whole_day_is_told_and_made_right(trader: Trader) -> No
     assert rollups.verify(trader.account).n == 0
 
 
+def test_a_wrong_sum_of_a_traders_day_is_told_and_made_right(trader: Trader) -> None:
+    told([put(trader, "3", NOW)])
+    trader.whole_days.update(net=Decimal(2))
+    assert rollups.verify(trader.account).n == 2, "his day, and the account's, which is summed up from it"
+    assert_whole_days_are_the_sum_of_their_parts(trader.account)
+    assert rollups.verify(trader.account).n == 0
+
+
 def test_a_wrong_total_of_a_summary_is_made_again(trader: Trader) -> None:
     told([put(trader, "3", NOW)])
     rollups.summarise_stale(now=NOW)
@@ -105,7 +113,7 @@ def test_the_sums_of_old_orders_are_filled_in_by_the_migration(trader: Trader) -
             cursor.execute(f"ALTER TABLE copytrade_{table} ALTER close_fees SET DEFAULT 0")
             cursor.execute(f"ALTER TABLE copytrade_{table} ALTER unestimated SET DEFAULT 0")
     with connection.schema_editor(atomic=False) as editor:
-        for name in ("0005_fill_daily_sums", "0009_costs_of_days"):
+        for name in ("0005_fill_daily_sums", "0009_costs_of_days", "0018_trader_results"):
             importlib.import_module(f"copytrade.migrations.{name}").fill(apps, editor)
     assert sum(row.unestimated for row in DayResult.objects.all()) == 32
     assert kept(trader.account) == due(trader.account)
