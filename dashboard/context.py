@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Func, QuerySet, Subquery
 from django.http import HttpRequest
 from django.urls import get_script_prefix, reverse
 from django.utils.functional import SimpleLazyObject
-
-from copytrade import alerts, issues
-from copytrade.models import User
-from copytrade.reports import Prepared
 
 from . import shortcuts, stepup
 from .admission import nobody_yet
@@ -145,32 +139,15 @@ def looks(request: HttpRequest) -> dict[str, str]:
     }
 
 
-def _waiting(request: HttpRequest) -> dict[str, int]:
-    """How many alerts and issues wait for the person: every page says it, so both in one query."""
-    user = getattr(request, "user", None)
-    if not isinstance(user, User):
-        return {"alerts_waiting": 0, "issues_open": 0}
-    ((counted,),) = _counted(user=user.pk)
-    return {"alerts_waiting": counted.alerts_waiting, "issues_open": counted.issues_open}
-
-
-@Prepared
-def _counted(user: Any) -> Sequence[QuerySet[Any]]:
-    mine = User.objects.filter(pk=user).only("pk")
-    return (
-        mine.annotate(alerts_waiting=_number(alerts.unread(user)), issues_open=_number(issues.open_of(user))),
-    )
-
-
-def _number(rows: QuerySet[Any]) -> Subquery:
-    """How many these are, as a column; a function and no aggregate, which would group them."""
-    return Subquery(rows.order_by().annotate(number=Func("pk", function="COUNT")).values("number"))
+def _waiting(request: HttpRequest, what: str) -> int:
+    """How many alerts or issues wait for the person. It came with the person's row (sessions.py); one who signs in by
+    this very request has another, and is told by the next page."""
+    return getattr(getattr(request, "user", None), what, 0)
 
 
 def desk(request: HttpRequest) -> dict[str, Any]:
     match = request.resolver_match
     name = (match.url_name or "") if match else ""
-    waiting = cache(lambda: _waiting(request))
     return {
         # A view that knows better than its address says so on the request.
         "nav": SimpleLazyObject(
@@ -181,8 +158,8 @@ def desk(request: HttpRequest) -> dict[str, Any]:
         "demo_offered": settings.DEMO and "sandbox" in settings.VENUES,
         "mail_ready": bool(settings.EMAIL_HOST),
         # Objects, and no functions: parts written in Jinja call nothing by themselves.
-        "alerts_waiting": SimpleLazyObject(lambda: waiting()["alerts_waiting"]),
-        "issues_open": SimpleLazyObject(lambda: waiting()["issues_open"]),
+        "alerts_waiting": SimpleLazyObject(lambda: _waiting(request, "alerts_waiting")),
+        "issues_open": SimpleLazyObject(lambda: _waiting(request, "issues_open")),
         # On a page that asks for the proof before sending: the way back, and what it is for.
         "proof_for": cache(lambda: stepup.asking_for(request)),
         "first_account": SimpleLazyObject(nobody_yet),

@@ -11,9 +11,10 @@ from typing import Any
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
-from django.db.models import QuerySet
+from django.db.models import Func, QuerySet, Subquery
 from django.utils import timezone
 
+from copytrade import alerts, issues
 from copytrade.models import User
 from copytrade.reports import Prepared
 
@@ -43,4 +44,16 @@ def _session(key: Any, now: Any) -> Sequence[QuerySet[Any]]:
 
 @Prepared
 def _person(pk: Any) -> Sequence[QuerySet[Any]]:
-    return (User.objects.filter(pk=pk),)
+    """With how many alerts and issues wait for the person, which every page's frame tells."""
+    found = User.objects.filter(pk=pk)
+    return (
+        found.annotate(
+            alerts_waiting=_number(alerts.unread(pk)),
+            issues_open=_number(issues.open_of(pk)),
+        ),
+    )
+
+
+def _number(rows: QuerySet[Any]) -> Subquery:
+    """How many these are, as a column; a function and no aggregate, which would group them."""
+    return Subquery(rows.order_by().annotate(number=Func("pk", function="COUNT")).values("number"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import JSONField, Model
@@ -242,8 +242,7 @@ def account_series(
         return [(day, Totals(*row)) for day, *row in cursor.fetchall()]
 
 
-@dataclass(frozen=True)
-class DayNet:
+class DayNet(NamedTuple):
     """Closed copies of a day of the owner's zone, and their net."""
 
     day: date

@@ -308,18 +308,18 @@ def browser(agent: str) -> str:
     return f"{name} on {system}" if system else name
 
 
-@register.inclusion_tag("partials/fresh.html")
-def fresh(label: str, at: datetime | None, stale_after: int = 60) -> dict[str, Any]:
+@register.simple_tag
+def fresh(label: str, at: datetime | None, stale_after: int = 60) -> SafeString:
     """A pill that says how old something is: `{% fresh "Orders" last_success_at 60 %}`. Older than that: stale."""
     seconds = None if at is None else (timezone.now() - at).total_seconds()
     state = "never" if seconds is None else ("stale" if seconds > stale_after else "ok")
-    return {"label": label, "at": at, "state": state}
+    return _part("partials/fresh.jinja", {"label": label, "at": at, "state": state})
 
 
-@register.inclusion_tag("partials/field.html")
-def field(bound: Any, hint: str = "") -> dict[str, Any]:
+@register.simple_tag
+def field(bound: Any, hint: str = "") -> SafeString:
     """A form field with label, help and errors, tied together for screen readers."""
-    return {"field": bound, "hint": hint or bound.help_text}
+    return _part("partials/field.jinja", {"field": bound, "hint": hint or bound.help_text})
 
 
 LABELS = {"roi_on_capital": "ROI", "roi_on_peak_margin": "ROI on peak margin", "net_profit": "Net result"}
@@ -378,8 +378,11 @@ def query_of(request: HttpRequest, **changes: Any) -> str:
 @register.simple_tag(takes_context=True)
 def jinja(context: template.Context, name: str, **more: Any) -> SafeString:
     """`{% jinja "traders/table.jinja" rows=rows %}`: a part of templates/jinja2, which sees what the page sees."""
-    part = engines["jinja2"].env.get_template(name)
-    return SafeString(part.render(context.flatten() | more))  # it escapes what it writes
+    return _part(name, context.flatten() | more)
+
+
+def _part(name: str, context: dict[str, Any]) -> SafeString:
+    return SafeString(engines["jinja2"].env.get_template(name).render(context))  # it escapes what it writes
 
 
 FOLDED = (
