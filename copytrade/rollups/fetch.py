@@ -45,7 +45,7 @@ CELLS = f"""bool_and({_fits("o.net_profit")} AND {_fits(MARGIN)}),
     {_strung("timestamptz_send(o.open_time)")}, {_strung("timestamptz_send(o.close_time)")},
     {_strung(_whole("o.net_profit"))}, {_strung(_whole(MARGIN))},
     {_strung(_SIDE)}, {_strung("int4send(coalesce(o.open_leverage, 0))")}, {_strung("int8send(o.id)")}"""
-SIDES_CELL = 5
+SIDES_CELL, N_CELLS = 5, 8
 _COLUMNS = f"SELECT o.trader_id, {CELLS} {_FROM}"
 _TEXTS = f"""
 SELECT o.trader_id, {_strung("o.net_profit::text", "','")}, {_strung(f"({MARGIN})::text", "','")}

@@ -18,7 +18,7 @@ from copytrade.statistics.costs import Costs, Support
 from copytrade.statistics.parts import true_up_before
 
 from . import details, fetch
-from .counted import COUNTS
+from .counted import COUNTS, FIGURES, WHOLE
 from .days import first_moment
 from .details import Tally
 from .kept import capital_of
@@ -30,11 +30,11 @@ from .summaries import Day, Sums, parts_of, previous_of, series_of, tally_of
 MOST_COPIES = 2_000
 MANY = f"more than {MOST_COPIES:,} copies closed in these days: choose fewer days to see it"
 _DAY = timedelta(days=1)
-_TOLD = 10  # single figures at the head of the row
+_TOLD = 10  # single figures at the head of the row, before the sums by symbol and those by day
 _NOTHING = Columns((), (), (), ())
 _COUNTS = "sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint"
-_SUMS = f"""{_COUNTS}, sum(d.net), sum(d.gross), sum(d.won), sum(d.lost), sum(d.open_fees), sum(d.margin),
-    sum(d.close_fees), sum(d.unestimated)::bigint"""
+_SUMS = ", ".join(f"sum(d.{name}){'::bigint' * (name in WHOLE)} AS {name}" for name in FIGURES)
+_COLUMNS = ", ".join(f"array_agg(f.{name} ORDER BY f.day)" for name in ("day", *FIGURES))
 # The days before the range as one, where their copies tell the order of what happened.
 _DAY_OF = "CASE WHEN d.day < %(first)s AND NOT (SELECT so FROM many) THEN %(start)s::date ELSE d.day END"
 _TALLY = f"{_COUNTS}, sum(d.net), sum(d.won), sum(d.lost)"
@@ -49,12 +49,10 @@ SELECT (a.figures -> 'since')::text,
     (SELECT json_agg(x.costs -> 'support') FROM copytrade_perioddetail x
         WHERE x.account_id = t.account_id AND x.period = 'all')::text,
     o.n, o.margin, o.missing, e.net, e.before, e.begun, r.n, r.net,
-    (SELECT json_agg(f.row) FROM (SELECT json_build_array({_DAY_OF}, {_SUMS}) AS row FROM mine d
-        WHERE d.day >= %(start)s AND d.day <= %(last)s GROUP BY {_DAY_OF} ORDER BY {_DAY_OF}) f)::text,
     (SELECT json_agg(f.row) FROM (SELECT json_build_array(d.symbol, {_TALLY}) AS row
         FROM copytrade_dayresult d WHERE d.trader_id = t.id AND d.day >= %(first)s AND d.day <= %(last)s
         GROUP BY d.symbol) f)::text,
-    c.*
+    s.*, c.*
 FROM copytrade_trader t
 LEFT JOIN copytrade_periodsummary a ON a.trader_id = t.id AND a.period = 'all'
 CROSS JOIN LATERAL (
@@ -73,6 +71,10 @@ CROSS JOIN LATERAL (
     WHERE (SELECT so FROM many) AND o.trader_id = t.id AND {COUNTS}
         AND o.close_time >= greatest(%(true_up)s, %(opens)s) AND o.close_time < %(ends)s
 ) r
+CROSS JOIN LATERAL (
+    SELECT {_COLUMNS} FROM (SELECT {_DAY_OF} AS day, {_SUMS} FROM mine d
+        WHERE d.day >= %(start)s AND d.day <= %(last)s GROUP BY 1) f
+) s
 CROSS JOIN LATERAL (
     SELECT {fetch.CELLS} FROM copytrade_trackingorder o
     WHERE NOT (SELECT so FROM many) AND o.trader_id = t.id AND {COUNTS}
@@ -168,24 +170,16 @@ def _read(trader: Trader, start: date, first: date, last: date, now: datetime, z
         if row is None:
             raise Trader.DoesNotExist("The trader was removed a moment ago.")
         since, *told = row[:_TOLD]
-        days, symbols = (
-            json.loads(text, parse_float=Decimal) if text else [] for text in row[_TOLD : _TOLD + 2]
-        )
-        kept = [_day(*day) for day in days]
+        symbols, days, cells = row[_TOLD], row[_TOLD + 1 : -fetch.N_CELLS], row[-fetch.N_CELLS :]
+        kept = list(map(Day, *days)) if days[0] else []
         copies = None
         if sum(day.n for day in kept) <= MOST_COPIES:
-            cells = row[_TOLD + 2 :]
             copies = fetch.made(cursor, {trader.pk: cells}, between)[trader.pk] if cells[1] else _NOTHING
     tallies = {
-        symbol: Tally(*counts, *map(Decimal, (net, won, lost))) for symbol, *counts, net, won, lost in symbols
+        symbol: Tally(*counts, *map(Decimal, (net, won, lost)))
+        for symbol, *counts, net, won, lost in json.loads(symbols or "[]", parse_float=Decimal)
     }
     return _Kept([since and json.loads(since), *told], kept, tallies, copies)
-
-
-def _day(day: str, n: int, wins: int, losses: int, *more: Any) -> Day:
-    net, gross, won, lost, fees, margin, closing = map(Decimal, more[:-1])
-    own = date.fromisoformat(day)
-    return Day(own, n, wins, losses, net, gross, won, lost, fees, margin, closing, more[-1])
 
 
 def _by_day(days: Sequence[Day], zone: tzinfo) -> Columns:
