@@ -173,3 +173,23 @@ def test_every_thread_asks_by_its_own_connection() -> None:
 
     with ThreadPoolExecutor(1) as thread:
         assert ask() == thread.submit(ask).result() == [[[]], [[]]]
+
+
+def test_what_was_not_asked_for_is_asked_for_when_it_is_read_and_the_row_can_be_saved(trader: Trader) -> None:
+    closed_copy(trader, 1, "5.1")
+    ((row,),) = together(TrackingOrder.objects.only("symbol"))
+    assert row.get_deferred_fields() == TrackingOrder.objects.only("symbol").get().get_deferred_fields()
+    assert (row._state.adding, row._state.db) == (False, connection.alias)
+    assert row.net_profit == Decimal("5.1") and row.trader == trader
+    row.symbol = "ETHUSDT"
+    row.save(update_fields=["symbol"])
+    assert TrackingOrder.objects.get().symbol == "ETHUSDT" and row == TrackingOrder.objects.get()
+
+
+def test_a_model_that_makes_its_rows_itself_is_refused(
+    trader: Trader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = Trader.__init__
+    monkeypatch.setattr(Trader, "__init__", lambda self, *told, **named: usual(self, *told, **named))
+    with pytest.raises(TypeError, match="Trader makes its rows itself"):
+        together(Trader.objects.all())

@@ -13,7 +13,11 @@ from django.conf import settings
 from django.template import engines
 from django.test import RequestFactory
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import format_lazy
 from jinja2 import UndefinedError
+from markupsafe import Markup, escape
 
 from dashboard.jinja import DJANGO
 from dashboard.templatetags import desk
@@ -118,3 +122,30 @@ def test_no_part_trusts_a_text_that_came_from_elsewhere(path: Path) -> None:
 def test_djangos_filters_are_those_that_parts_use() -> None:
     used = "".join(path.read_text() for path in PARTS)
     assert [name for name in DJANGO if not re.search(rf"\|{name}\b", used)] == []
+
+
+class Text(str):
+    """Somebody's own kind of text."""
+
+
+class Shown:
+    def __html__(self) -> str:
+        return "<b>made safe by itself</b>"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *VALUES, Text(HOSTILE), format_lazy("{}", HOSTILE), SafeString("<b>"), Markup("<i>"), Shown(), True, 2**70, 1.5,
+        [HOSTILE], format_html("<i>{}</i>", HOSTILE),
+    ],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_a_value_of_any_kind_is_written_as_safely_as_in_a_page(value: Any) -> None:
+    parts = ["{{ value }}", "<p>{% if 1 %}{{ value }}{% endif %}</p>"]
+    macro = "{% macro one(it) %}<i>{{ it }}</i>{% endmacro %}{{ one(value) }}"
+    held = "{% set it %}{{ value }}{% endset %}{{ it }}"
+    due = escape(value)
+    assert [written(part, value=value) for part in parts] == [due, f"<p>{due}</p>"]
+    assert written(macro, value=value) == f"<i>{due}</i>" and written(held, value=value) == due
+    assert "<img" not in written(parts[0], value=value)
