@@ -16,22 +16,26 @@
   // Between two pieces of work the browser may answer to a finger: a phone needs 50 ms for one chart.
   const pause = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
-  // A formatter costs more than a hundred uses of it.
+  // A formatter costs more than a hundred uses of it, and a page whose charts nobody reads off needs none.
   const forms = new Map();
+  function made(key, make) {
+    if (!forms.has(key)) forms.set(key, make());
+    return forms.get(key);
+  }
   function dated(zone, seconds, form) {
-    const key = zone + JSON.stringify(form);
-    if (!forms.has(key)) forms.set(key, new Intl.DateTimeFormat("en-GB", { ...form, timeZone: zone }));
-    return forms.get(key).format(new Date(seconds * 1000)).replace("Sept", "Sep");
+    const kept = made(zone + JSON.stringify(form), () => new Intl.DateTimeFormat("en-GB", { ...form, timeZone: zone }));
+    return kept.format(new Date(seconds * 1000)).replace("Sept", "Sep");
   }
 
   const AXIS_WIDTH = 64;
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
-  const cents = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const number = (least) => made(least, () => new Intl.NumberFormat("en", { minimumFractionDigits: least, maximumFractionDigits: 2 }));
+  const whole = () => number(0);
+  const cents = () => number(2);
   const money = (value, form = whole) => {
     if (value == null) return "";
     const sign = value > 0 ? "+" : value < 0 ? "\u2212" : "";
-    return sign + form.format(Math.abs(value)).replaceAll(",", "\u202f");
+    return sign + form().format(Math.abs(value)).replaceAll(",", "\u202f");
   };
 
   function axisColours() {
@@ -107,7 +111,7 @@
     const form = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" };
     const when = dated(data.zone, data.times[at], form);
     const near = data.marks.find((mark) => Math.abs(mark.time - data.times[at]) < (data.times.at(-1) - data.times[0]) / 120);
-    const fall = data.drawdown[at] === 0 ? "at its peak" : `${cents.format(-data.drawdown[at]).replaceAll(",", "\u202f")} below the peak`;
+    const fall = data.drawdown[at] === 0 ? "at its peak" : `${cents().format(-data.drawdown[at]).replaceAll(",", "\u202f")} below the peak`;
     out.textContent = `${when}: ${money(data.equity[at], cents)} USDT, ${fall}${index != null && near ? `. ${near.label}` : ""}`;
   }
 

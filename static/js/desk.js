@@ -80,7 +80,8 @@ function tick() {
   const now = performance.now();
   for (const time of document.querySelectorAll("time[data-age]")) {
     if (!seen.has(time)) seen.set(time, now);
-    time.textContent = `${words(Number(time.dataset.age) + Math.floor((now - seen.get(time)) / 1000))} ago`;
+    const age = `${words(Number(time.dataset.age) + Math.floor((now - seen.get(time)) / 1000))} ago`;
+    if (time.textContent !== age) time.textContent = age; // what is written anew is laid out anew, the same or not
   }
 }
 tick();
