@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import cycle
 from typing import Any
 
 from django.db import connection
 from django.utils import timezone
 
 from copytrade import rollups, rules
-from copytrade.models import COPY_KINDS, Account, SettingsVersion, SyncJob, Trader, User
+from copytrade.models import (
+    COPY_KINDS,
+    Account,
+    Alert,
+    DataIssue,
+    SettingsVersion,
+    SyncJob,
+    SyncRun,
+    Trader,
+    TraderNote,
+    User,
+)
 from tests.support.ledger_rows import UNIFIED
 
 TRADERS, ACCOUNTS, DAYS, OPEN = 20, 2, 400, 60
+RUNS, ALERTS, ISSUES, NOTES = 100, 60, 40, 3  # runs of each account, notes of each trader
 BIG = 702_345_678_901_234_567  # above 2**53, as the exchange's numbers are
 SYMBOLS = ("BTC", "ETH", "SOL", "XRP", "DOGE", "ADA", "LINK", "AVAX", "LTC", "BNB", "DOT", "TRX")
 
@@ -57,8 +70,10 @@ JOIN copytrade_trader t ON t.id = k.id
 
 
 def fill(owner: User, n: int) -> list[Trader]:
-    """The owner's connections, traders and n closed copies; the traders. No sums are made yet: see counted()."""
+    """The owner's connections, traders and n closed copies, and what a desk has noted beside them; the traders. No sums
+    are made yet: see counted()."""
     traders = stored(owner, n)
+    _noted(owner, traders)
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE copytrade_trackingorder")
     return traders
@@ -77,6 +92,38 @@ def stored(owner: User, n: int, opened: int = OPEN) -> list[Trader]:
         cursor.execute(_CLOSED, values)
         cursor.execute(_OPENED, values)
     return traders
+
+
+def _noted(owner: User, traders: list[Trader]) -> None:
+    """More runs, alerts and issues than their pages show at once, and some notes on each trader."""
+    now = timezone.now()
+    accounts = list(Account.objects.filter(owner=owner))
+    SyncRun.objects.bulk_create(
+        SyncRun(
+            account=account, kind=COPY_KINDS[hours % len(COPY_KINDS)], first_at=now - timedelta(hours=hours + 1),
+            last_at=now - timedelta(hours=hours), times=700, pages=700, seen=4200, changed=hours % 7, weight=7000,
+        )
+        for account in accounts for hours in range(RUNS)
+    )  # fmt: skip
+    Alert.objects.bulk_create(
+        Alert(
+            owner=owner, kind=Alert.Kind.LOSS, key=f"bench {hours}", account=trader.account, trader=trader,
+            sentence=f"A copy of {trader} closed with a loss of 12.34 USDT, more than you set.",
+            created_at=now - timedelta(hours=hours), read_at=now if hours % 3 else None,
+        )
+        for hours, trader in zip(range(ALERTS), cycle(traders), strict=False)
+    )  # fmt: skip
+    DataIssue.objects.bulk_create(
+        DataIssue(
+            account=accounts[number % len(accounts)], kind=DataIssue.Kind.LOST_WINDOW, subject=f"copy {number}",
+            sentence="A copy closed beyond the exchange's history. Its result is not known.",
+        )
+        for number in range(ISSUES)
+    )  # fmt: skip
+    TraderNote.objects.bulk_create(
+        TraderNote(trader=trader, day=(now - timedelta(days=30 * n)).date(), text=f"Thought no. {n} of them.")
+        for trader in traders for n in range(NOTES)
+    )  # fmt: skip
 
 
 def counted(owner: User) -> None:

@@ -28,6 +28,7 @@ from .templatetags import desk, figures, trader
 DJANGO = (
     "capfirst",
     "floatformat",
+    "linebreaksbr",
     "pluralize",
     "slugify",
     "stringformat",
@@ -79,6 +80,7 @@ def environment(**options: Any) -> Environment:
         "what": _of_the_request(desk.explanation),
         "query": _of_the_request(desk.query_of),
         "csrf": _csrf,
+        "field": desk.field,
         "fold": _fold,
     }
     return made

@@ -25,9 +25,7 @@ class Page(engine.Template):
     a page was made of stays until Python looks for rings. At every seventh page it did, and that page took 10 ms more.
     """
 
-    def render(
-        self, context: dict[str, Any] | None = None, request: HttpRequest | None = None
-    ) -> SafeString:
+    def render(self, context: dict[str, Any] | None = None, request: HttpRequest | None = None) -> SafeString:
         made = make_context(context, request, autoescape=self.backend.engine.autoescape)
         try:
             return self.template.render(made)

@@ -122,10 +122,10 @@ class AccountDay(models.Model):
 class PeriodDetail(models.Model):
     """What a trader's page draws for a period, made together with its PeriodSummary; see rollups/details.py.
 
-    JSON with numbers as text: `curve` [[microseconds, cumulative net, drawdown], ...] at most 2,000 points that keep
+    JSON with numbers as text: `curve` [[microseconds, cumulative net, drawdown], ...] at most 800 points that keep
     every visible peak; `margin` [[microseconds, margin in use], ...] the same; `daily` [[day, net], ...] of days with
     closed copies; `breakdowns` {by: [row, ...]} as statistics.breakdown; `scatter` [[microseconds held, net, order
-    key], ...] at most 500; `costs` the sums that the cost gap is told from, by month, and for "all" what the newest
+    key], ...] at most 200; `costs` the sums that the cost gap is told from, by month, and for "all" what the newest
     copies say of realizedPnl; `previous` the figures of the period before, {} where there are none.
     """
 

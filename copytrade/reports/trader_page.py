@@ -56,11 +56,11 @@ class Reach:
 class TraderPage:
     """`period`: a key of rollups.PERIODS, or RANGE. `first_day` None: everything. Money in USDT, exact.
 
-    `curve`: (time, cumulative net from 0 at the start, drawdown), at most 2,000 points with every visible peak and the
+    `curve`: (time, cumulative net from 0 at the start, drawdown), at most 800 points with every visible peak and the
     deepest drawdown. `margin`: (time, margin in use from then on) of these copies. `daily`: each day of the period,
     up to today, since the first close in the ledger; 0 where nothing closed. `closed_on`: the days of the period on
     which a copy closed, be it with 0. `breakdowns`: by the names of statistics.BREAKDOWNS. `scatter`: (hours held,
-    net, our order key), at most 500. `costs_by_month`: (its first day, costs). `cost_support`: what the whole account
+    net, our order key), at most 200. `costs_by_month`: (its first day, costs). `cost_support`: what the whole account
     says of realizedPnl (`.sentence`).
     `summary.provisional_*`: what may still change at the next true-up.
     `stale`: a result changed since this was made (`computed_at`; None: never made). `computed_now`: made for this

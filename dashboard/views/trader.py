@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
@@ -43,6 +43,7 @@ BREAKDOWNS = (
 )
 MOST_SYMBOLS = 12
 NEW = "new"  # the prefix of the form for a note that is not there yet
+NOTE = "note"  # of one that is, before its number; `?show=note12` opens it
 
 
 @require_safe
@@ -67,7 +68,7 @@ def note_add(request: HttpRequest, pk: int) -> HttpResponse:
 def note_edit(request: HttpRequest, pk: int, note: int) -> HttpResponse:
     found = access.trader_write(request, pk)
     row = get_object_or_404(TraderNote, pk=note, trader=found)
-    form = NoteForm(request.POST, today=timezone.localdate(), instance=row, prefix=f"note{note}")
+    form = NoteForm(request.POST, today=timezone.localdate(), instance=row, prefix=f"{NOTE}{note}")
     if not form.is_valid():
         return _page(request, pk, edited=form, status=422)
     form.save()
@@ -125,7 +126,7 @@ def _page(
     today = now.astimezone(zone).date()
     wanted = asked.asked(request.GET, today)
     page = _report(found, wanted, now, zone, reports.reach_of(_history(jobs), gaps))
-    show = request.GET.get("show", "")
+    show = f"{NOTE}{edited.instance.pk}" if edited else request.GET.get("show", "")
     named = [key for *_, key in page.scatter] if show == HOLDING else []
     around = reports.trader_around(found, named, now)
     freshness = reports.freshness_of(jobs, [SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY], now)
@@ -149,7 +150,7 @@ def _page(
         "verdict": reconcile.verdict(_facts(page, around, freshness, now)),
         "tolerance": reconcile.TOLERANCE,
         "note_form": note_form or NoteForm(today=today, prefix=NEW),
-        "notes": _notes(around, edited, today),
+        "notes": _notes(around, edited, show, today),
         "capital_form": capital_form or CapitalForm(initial={"capital": _plain(found.capital_base)}),
         "today": today,
         "most_copies": MOST_COPIES,
@@ -160,6 +161,9 @@ def _page(
     }
     if show in FOLDED and htmx.wants_part(request):
         return htmx.part(request, FOLDED[show], context)
+    if show.startswith(NOTE) and htmx.wants_part(request):
+        context |= _note(context["notes"])
+        return htmx.part(request, "traders/note_edit.jinja", context)
     if not htmx.wants_part(request):  # what stands below the figures is of no period
         context["ready"] = reports.ready([found], now)[found.pk]
         context["ready_unified"] = around.version is not None and around.version.mode != rules.PER_SYMBOL
@@ -283,13 +287,26 @@ def _months(page: reports.TraderPage) -> list[tuple[Any, ...]]:
     return [(month, costs, bar) for (month, costs), bar in zip(rows, bars, strict=True)]
 
 
-def _notes(around: reports.Around, edited: NoteForm | None, today: Any) -> list[tuple[TraderNote, NoteForm]]:
-    """Each note with its form; the one that was sent and refused keeps what was typed."""
-    found = []
+def _notes(
+    around: reports.Around, edited: NoteForm | None, show: str, today: Any
+) -> list[tuple[TraderNote, NoteForm | None]]:
+    """Each note, the one that is open for changing with its form; one that was refused keeps what was typed."""
+    found: list[tuple[TraderNote, NoteForm | None]] = []
     for note in around.notes:
-        mine = edited if edited is not None and edited.instance.pk == note.pk else None
-        found.append((note, mine or NoteForm(instance=note, today=today, prefix=f"note{note.pk}")))
+        name = f"{NOTE}{note.pk}"
+        form = None
+        if name == show:
+            form = edited or NoteForm(instance=note, today=today, prefix=name)
+        found.append((note, form))
     return found
+
+
+def _note(notes: list[tuple[TraderNote, NoteForm | None]]) -> dict[str, Any]:
+    """The one whose form is asked for. It may be gone, or somebody else's."""
+    found = next(((note, form) for note, form in notes if form), None)
+    if found is None:
+        raise Http404("There is no such note.")
+    return {"note": found[0], "form": found[1]}
 
 
 def _in_force(version: SettingsVersion | None) -> dict[str, Any]:

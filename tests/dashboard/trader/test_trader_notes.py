@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import date
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -84,3 +85,35 @@ def test_a_note_of_another_trader_is_not_changed_through_this_one(client: Client
     )
     client.post(reverse("trader_note_delete", args=[trader.pk, other.pk]))
     assert TraderNote.objects.get().text == "Mine too"
+
+
+def notes_of(answer: HttpResponse) -> str:
+    return (
+        answer.content.decode()
+        .partition('<section class="card after" id="notes"')[2]
+        .partition("</section>")[0]
+    )
+
+
+def test_the_forms_of_a_note_come_when_somebody_opens_them_with_a_script_and_without(
+    client: Client, trader: Trader
+) -> None:
+    note(client, trader)
+    row = TraderNote.objects.get()
+    address, edit = reverse("trader", args=[trader.pk]), reverse("trader_note_edit", args=[trader.pk, row.pk])
+    page = notes_of(client.get(address + "?period=30"))
+    assert edit not in page and f'href="{address}?period=30&amp;show=note{row.pk}#note{row.pk}-table"' in page
+    assert "Edit the note of 2 Nov 2026" in " ".join(text(page).split())
+    part = client.get(f"{address}?period=30&show=note{row.pk}", headers={"HX-Request": "true"})
+    whole = client.get(f"{address}?period=30&show=note{row.pk}")
+    for shown in (part.content.decode(), notes_of(whole)):
+        assert f'action="{edit}?period=30"' in shown, "and saving leads back to the page as it was"
+        assert "Doubled the size</textarea>" in shown and f'id="note{row.pk}-table" open' in shown
+    refused = client.post(edit, {f"note{row.pk}-day": "2026-11-02", f"note{row.pk}-text": " "})
+    assert f'id="note{row.pk}-table" open' in notes_of(refused)
+
+
+def test_the_forms_of_a_note_that_is_gone_do_not_exist(client: Client, trader: Trader) -> None:
+    address = reverse("trader", args=[trader.pk])
+    assert client.get(f"{address}?show=note1", headers={"HX-Request": "true"}).status_code == 404
+    assert client.get(f"{address}?show=note1").status_code == 200
