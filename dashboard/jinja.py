@@ -39,7 +39,7 @@ DJANGO = (
 
 class Writer(CodeGenerator):
     """Jinja's, but what is safe already, and a whole number, are written as they are: of a part's thousand values most
-    are one or the other, and looking for something to escape in them took a tenth of a page's time."""
+    are one or the other, and looking for something to escape in them took longer than making them."""
 
     def _output_child_pre(
         self, node: nodes.Expr, frame: Frame, finalize: CodeGenerator._FinalizeInfo

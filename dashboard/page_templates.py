@@ -22,8 +22,7 @@ class Pages(engine.DjangoTemplates):
 
 class Page(engine.Template):
     """Django's context knows its layers, and the layer of a page's values knows its context: a ring, in which all that
-    a page was made of stays until Python looks for rings. At every seventh page it did, and that page took 10 ms more.
-    """
+    a page was made of stays until Python looks for rings, and that takes longer than to make a small page."""
 
     def render(self, context: dict[str, Any] | None = None, request: HttpRequest | None = None) -> SafeString:
         made = make_context(context, request, autoescape=self.backend.engine.autoescape)
