@@ -11,7 +11,9 @@ from django.http import HttpRequest
 from django.urls import get_script_prefix, reverse
 from django.utils.functional import SimpleLazyObject
 
-from . import shortcuts, stepup
+from copytrade.models import User
+
+from . import sessions, shortcuts, stepup
 from .admission import nobody_yet
 
 THEMES = ("system", "light", "dark")
@@ -140,9 +142,13 @@ def looks(request: HttpRequest) -> dict[str, str]:
 
 
 def _waiting(request: HttpRequest, what: str) -> int:
-    """How many alerts or issues wait for the person. It came with the person's row (sessions.py); one who signs in by
-    this very request has another, and is told by the next page."""
-    return getattr(getattr(request, "user", None), what, 0)
+    """How many alerts or issues wait for the person. It came with the person's row, unless another way brought that."""
+    user = getattr(request, "user", None)
+    if not isinstance(user, User):
+        return 0
+    if not hasattr(user, what):
+        sessions.count_waiting(user)
+    return getattr(user, what)
 
 
 def desk(request: HttpRequest) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 from django.template import defaultfilters
 from django.templatetags.static import static
 from django.urls import get_script_prefix, reverse
+from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import template_localtime
@@ -55,6 +56,10 @@ def written(value: Any) -> str:
     kind = type(value)
     if kind is SafeString or kind is Markup:
         return value
+    if kind is str:
+        return escape(value)
+    if isinstance(value, Promise):
+        return written(str(value))  # a lazy text is safe where what it comes to is
     return str(value) if kind is int else escape(value)
 
 

@@ -18,8 +18,14 @@ ON CONFLICT (trader_id, day) DO NOTHING
 """
 
 
+# Nobody adds to a day while it is summed up; what an older process still writes, the next look at the sums finds.
+LOCK = "LOCK TABLE copytrade_dayresult IN SHARE ROW EXCLUSIVE MODE"
+LOOK = "UPDATE copytrade_account SET sums_checked_at = NULL"
+
+
 def fill(apps, schema_editor):
-    schema_editor.execute(ADD_UP)
+    for statement in (LOCK, ADD_UP, LOOK):
+        schema_editor.execute(statement)
 
 
 class Migration(migrations.Migration):
@@ -65,9 +71,9 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunPython(fill, migrations.RunPython.noop),
-        migrations.RemoveIndex(model_name="dayresult", name="results_of_account"),
         migrations.AddIndex(
             model_name="dayresult",
             index=models.Index(fields=["account", "symbol", "day"], name="results_of_symbol"),
         ),
+        migrations.RemoveIndex(model_name="dayresult", name="results_of_account"),
     ]

@@ -92,7 +92,7 @@ def rebuild_all_of(owner: User) -> None:
 def verify(account: Account) -> Differences:
     """Hold the daily sums, and the summaries' totals, against the orders; remake and tell what differs.
 
-    The comparison is one statement and locks nothing: orders and sums are committed together. Only what
+    The comparison locks nothing: orders and sums are committed together. Only what
     differs is looked at again, and remade, with the ledger standing still.
     """
     found = _differing(account)
@@ -137,16 +137,27 @@ def _next(now: datetime, every: timedelta) -> Account | None:
 def _differing(account: Account) -> Differences:
     day, values = day_sql("o.close_time", zone_of_owner(account.pk))
     found = _run(_DIFFERING.format(day=day) + _SHOWN, [*values, account.pk, account.pk, SAMPLE])
-    return Differences(found.n + whole_days.differing(account.pk), found.sample)
+    return Differences(found.n + whole_days.differing(account.pk)[0], found.sample)
 
 
 def _remake(account: Account) -> Differences:
     day, values = day_sql("o.close_time", zone_of_owner(account.pk))
     found = _run(_REMAKE.format(day=day), [*values, account.pk, account.pk, account.pk, SAMPLE])
-    added = whole_days.differing(account.pk)
+    added, traders = whole_days.differing(account.pk)
     whole_days.remake(account.pk)
+    _mark(traders)
     # A whole day differs already where one of its parts did: only others count.
     return found if found.n else Differences(added, [])
+
+
+def _mark(traders: list[int]) -> None:
+    """Their summaries are made of days that were wrong."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE copytrade_trader SET summaries_stale_since = clock_timestamp() WHERE id IN (
+                SELECT id FROM copytrade_trader WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE)""",
+            [traders],
+        )
 
 
 def _run(statement: str, values: list) -> Differences:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from django.db import connection
@@ -49,11 +49,13 @@ class _Level:
         with connection.cursor() as cursor:
             cursor.execute(self._sql(_REMAKE, bool(some)), [*side, *side, account_pk, account_pk])
 
-    def differing(self, account_pk: int) -> int:
+    def differing(self, account_pk: int) -> list[tuple]:
+        """The keys of the rows that are not the sum of their parts."""
         with connection.cursor() as cursor:
-            statement = self._sql(_DIFFERING, False) + " SELECT count(*) FROM differing"
-            cursor.execute(statement, [account_pk] * 2)
-            return cursor.fetchone()[0]
+            cursor.execute(
+                f"{self._sql(_DIFFERING, False)} SELECT {self.keys} FROM differing", [account_pk] * 2
+            )
+            return cursor.fetchall()
 
     def _sql(self, statement: str, some: bool) -> str:
         return statement.format(**vars(self) | {"narrowed": self.narrowed if some else ""})
@@ -66,6 +68,8 @@ _OF_TRADERS = _Level(
 _OF_ACCOUNTS = _Level(
     "copytrade_accountday", "copytrade_traderresult", "day", "account_id, day", "AND day = ANY(%s)"
 )
+# Held against the smallest parts: a wrong day of a trader does not make the account's wrong.
+_HELD = (_OF_TRADERS, replace(_OF_ACCOUNTS, parts=_OF_TRADERS.parts))
 
 
 def remake(account_pk: int, cells: Iterable[tuple[int, date]] | None = None) -> None:
@@ -80,6 +84,7 @@ def remake(account_pk: int, cells: Iterable[tuple[int, date]] | None = None) -> 
     _OF_ACCOUNTS.remake(account_pk, days)
 
 
-def differing(account_pk: int) -> int:
-    """How many days, of traders and of an account, are not the sum of their parts. Two queries."""
-    return _OF_TRADERS.differing(account_pk) + _OF_ACCOUNTS.differing(account_pk)
+def differing(account_pk: int) -> tuple[int, list[int]]:
+    """(how many days, of traders and of the account, are not the sum of their parts; whose they are). Two queries."""
+    of_traders, of_account = (level.differing(account_pk) for level in _HELD)
+    return len(of_traders) + len(of_account), sorted({trader for trader, _ in of_traders})

@@ -33,10 +33,11 @@ def activity(request: HttpRequest) -> HttpResponse:
     The operator's figures are those of the whole desk; the rows below them are a person's own, always.
     """
     accounts, jobs, states = figures.board_of(access.person(request))
-    if request.GET.get("show") == MINUTES and htmx.wants_part(request):
+    target = htmx.wants_part(request) and request.htmx.target  # type: ignore[attr-defined]
+    if request.GET.get("show") == MINUTES and target == f"{MINUTES}-table":
         return htmx.part(request, "activity/minutes_table.jinja", _spent(request, accounts))
     filters = _filters(request, {account.pk for account in accounts})
-    if htmx.wants_part(request) and request.htmx.target == "live":  # type: ignore[attr-defined]
+    if target == "live":
         return htmx.render(
             request, "activity/activity.html", _live(request, accounts, jobs, states), partial="live"
         )

@@ -254,6 +254,19 @@ def test_weight_spent_stands_beside_its_floor(client: Client, alice: User, redis
     assert "WEEX" not in shown
 
 
+OPENED = {"HX-Request": "true", "HX-Target": "minutes-table"}
+
+
+def test_the_list_of_readings_follows_by_itself_on_a_page_with_that_table_open(
+    client: Client, alice: User, redis_client: redis.Redis
+) -> None:
+    """The list asks for the address of its page, which names what is open."""
+    account_of(alice)
+    headers = {"HX-Request": "true", "HX-Target": "runs"}
+    html = client.get(reverse("activity") + "?show=minutes", headers=headers).content.decode()
+    assert 'id="runs"' in html and "minutes-table" not in html
+
+
 def test_the_table_of_the_last_hour_has_the_weight_of_every_minute(
     client: Client, alice: User, redis_client: redis.Redis
 ) -> None:
@@ -270,7 +283,7 @@ def test_the_table_of_the_last_hour_has_the_weight_of_every_minute(
     assert len(pictures) == 2 and "1 281 together, 1 234 in the busiest" in pictures[0].replace("\u202f", " ")
     assert '<div id="minutes" hx-preserve="true"><p class="fold small" id="minutes-table">' in html
     with time_machine.travel(now, tick=False):
-        part = client.get(f"{address}?show=minutes", headers={"HX-Request": "true"}).content.decode()
+        part = client.get(f"{address}?show=minutes", headers=OPENED).content.decode()
     columns = re.findall(r'<th scope="col" class="num">(.*?)</th>', part)
     assert len(columns) == 2 and columns[1] == f"{columns[0]} by way of second"
     assert table(part) == [
@@ -290,7 +303,7 @@ def test_the_table_of_the_last_hour_has_the_weight_of_every_minute(
 def test_where_nothing_was_spent_the_table_of_the_last_hour_is_empty(
     client: Client, alice: User, redis_client: redis.Redis
 ) -> None:
-    answer = client.get(reverse("activity") + "?show=minutes", headers={"HX-Request": "true"})
+    answer = client.get(reverse("activity") + "?show=minutes", headers=OPENED)
     assert answer.status_code == 200 and table(answer.content.decode()) == []
 
 

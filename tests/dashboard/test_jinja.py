@@ -13,6 +13,7 @@ from django.conf import settings
 from django.template import engines
 from django.test import RequestFactory
 from django.utils import timezone
+from django.utils.functional import lazy
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import format_lazy
@@ -149,3 +150,10 @@ def test_a_value_of_any_kind_is_written_as_safely_as_in_a_page(value: Any) -> No
     assert [written(part, value=value) for part in parts] == [due, f"<p>{due}</p>"]
     assert written(macro, value=value) == f"<i>{due}</i>" and written(held, value=value) == due
     assert "<img" not in written(parts[0], value=value)
+
+
+def test_a_lazy_text_is_safe_where_what_it_comes_to_is() -> None:
+    rules = lazy(lambda: format_html("<ul><li>{}</li></ul>", "Not <too> short"), str)()
+    assert written("{{ rules }}", rules=rules) == as_django("{{ rules }}", rules=rules)
+    assert written("{{ rules }}", rules=rules) == "<ul><li>Not &lt;too&gt; short</li></ul>"
+    assert "<img" not in written("{{ text }}", text=lazy(lambda: HOSTILE, str)())

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from copytrade import audit, connections, retention
-from copytrade.models import Account, AuditEntry, SyncJob, User
+from copytrade.models import Account, Alert, AuditEntry, DataIssue, SyncJob, User
 from copytrade.sync.run import sync_account
 from tests.dashboard.test_security import code_for
 from tests.support.signed_in import signed_in
@@ -45,6 +45,17 @@ def test_a_sign_in_and_out_are_told_with_address_and_browser_in_words(alice: Use
     assert "Signed in, from 203.0.113.9 with Firefox on Linux" in html
     client.post(reverse("account_logout"))
     assert subjects(alice)[-1] == "Signed out, from 203.0.113.9 with Firefox on Linux"
+
+
+@pytest.mark.parametrize("name", ["alice", "alice@example.com"])
+def test_what_waits_for_one_is_told_however_one_signed_in(alice: User, name: str) -> None:
+    Alert.objects.create(owner=alice, kind=Alert.Kind.LOSS, key="one", sentence="A copy closed with a loss.")
+    account = Account.objects.create(owner=alice, label="A", venue="sandbox")
+    DataIssue.objects.create(account=account, kind=DataIssue.Kind.GAP, subject="x", sentence="A gap.")
+    client = enter(name)
+    for _ in range(2):
+        assert "1 waits for you" in client.get(reverse("alerts")).content.decode()
+        assert "1 open: what is not certain" in client.get(reverse("issues")).content.decode()
 
 
 def test_a_wrong_password_is_counted_in_the_log_of_whom_it_was_meant_for(alice: User, charlie: User) -> None:

@@ -71,10 +71,13 @@ def test_a_wrong_sum_of_a_whole_day_is_told_and_made_right(trader: Trader) -> No
 
 def test_a_wrong_sum_of_a_traders_day_is_told_and_made_right(trader: Trader) -> None:
     told([put(trader, "3", NOW)])
-    trader.whole_days.update(net=Decimal(2))
-    assert rollups.verify(trader.account).n == 2, "his day, and the account's, which is summed up from it"
+    trader.whole_days.update(won=9, lost=6)
+    rollups.summarise_stale(now=NOW)
+    assert rollups.verify(trader.account).n == 1, "his day; the account's was right"
     assert_whole_days_are_the_sum_of_their_parts(trader.account)
     assert rollups.verify(trader.account).n == 0
+    assert rollups.summarise_stale(now=NOW) == 1, "what was made of the wrong day is made again"
+    assert_summaries_equal_the_reference(trader.account)
 
 
 def test_a_wrong_total_of_a_summary_is_made_again(trader: Trader) -> None:
