@@ -18,7 +18,7 @@ from copytrade.statistics.costs import Costs, Support
 from copytrade.statistics.parts import true_up_before
 
 from . import details, fetch
-from .counted import COUNTS, FIGURES, WHOLE
+from .counted import COUNTS, FIGURES
 from .days import first_moment
 from .details import Tally
 from .kept import capital_of
@@ -33,10 +33,7 @@ _DAY = timedelta(days=1)
 _TOLD = 10  # single figures at the head of the row, before the sums by symbol and those by day
 _NOTHING = Columns((), (), (), ())
 _COUNTS = "sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint"
-_SUMS = ", ".join(f"sum(d.{name}){'::bigint' * (name in WHOLE)} AS {name}" for name in FIGURES)
-_COLUMNS = ", ".join(f"array_agg(f.{name} ORDER BY f.day)" for name in ("day", *FIGURES))
-# The days before the range as one, where their copies tell the order of what happened.
-_DAY_OF = "CASE WHEN d.day < %(first)s AND NOT (SELECT so FROM many) THEN %(start)s::date ELSE d.day END"
+_COLUMNS = ", ".join(f"array_agg(d.{name} ORDER BY d.day)" for name in ("day", *FIGURES))
 _TALLY = f"{_COUNTS}, sum(d.net), sum(d.won), sum(d.lost)"
 # Of one trader: what does not hang on the days ("all" keeps it), the sums of the days (with as many before them), of
 # their symbols, what was earned before them; where the days hold few copies these, and otherwise what closed since
@@ -72,8 +69,7 @@ CROSS JOIN LATERAL (
         AND o.close_time >= greatest(%(true_up)s, %(opens)s) AND o.close_time < %(ends)s
 ) r
 CROSS JOIN LATERAL (
-    SELECT {_COLUMNS} FROM (SELECT {_DAY_OF} AS day, {_SUMS} FROM mine d
-        WHERE d.day >= %(start)s AND d.day <= %(last)s GROUP BY 1) f
+    SELECT {_COLUMNS} FROM mine d WHERE d.day >= %(start)s AND d.day <= %(last)s
 ) s
 CROSS JOIN LATERAL (
     SELECT {fetch.CELLS} FROM copytrade_trackingorder o

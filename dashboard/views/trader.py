@@ -43,7 +43,7 @@ BREAKDOWNS = (
 )
 MOST_SYMBOLS = 12
 NEW = "new"  # the prefix of the form for a note that is not there yet
-NOTE = "note"  # of one that is, before its number; `?show=note12` opens it
+NOTE = "note"  # of one that is, before its number; `?show=note12` opens it, and `?show=notenew` the new one
 
 
 @require_safe
@@ -126,7 +126,9 @@ def _page(
     today = now.astimezone(zone).date()
     wanted = asked.asked(request.GET, today)
     page = _report(found, wanted, now, zone, reports.reach_of(_history(jobs), gaps))
-    show = f"{NOTE}{edited.instance.pk}" if edited else request.GET.get("show", "")
+    show = request.GET.get("show", "")
+    if edited or note_form:  # what was refused stands open
+        show = f"{NOTE}{edited.instance.pk if edited else NEW}"
     named = [key for *_, key in page.scatter] if show == HOLDING else []
     around = reports.trader_around(found, named, now)
     freshness = reports.freshness_of(jobs, [SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY], now)
@@ -149,7 +151,7 @@ def _page(
         "true_up": true_up_before(now) + timedelta(days=1),
         "verdict": reconcile.verdict(_facts(page, around, freshness, now)),
         "tolerance": reconcile.TOLERANCE,
-        "note_form": note_form or NoteForm(today=today, prefix=NEW),
+        "note_form": note_form or (NoteForm(today=today, prefix=NEW) if show == NOTE + NEW else None),
         "notes": _notes(around, edited, show, today),
         "capital_form": capital_form or CapitalForm(initial={"capital": _plain(found.capital_base)}),
         "today": today,
@@ -161,6 +163,8 @@ def _page(
     }
     if show in FOLDED and htmx.wants_part(request):
         return htmx.part(request, FOLDED[show], context)
+    if show == NOTE + NEW and htmx.wants_part(request):
+        return htmx.part(request, "traders/note_add.jinja", context)
     if show.startswith(NOTE) and htmx.wants_part(request):
         context |= _note(context["notes"])
         return htmx.part(request, "traders/note_edit.jinja", context)

@@ -113,6 +113,18 @@ def test_the_forms_of_a_note_come_when_somebody_opens_them_with_a_script_and_wit
     assert f'id="note{row.pk}-table" open' in notes_of(refused)
 
 
+def test_the_form_of_a_new_note_comes_when_somebody_opens_it_with_a_script_and_without(
+    client: Client, trader: Trader
+) -> None:
+    address, add = reverse("trader", args=[trader.pk]), reverse("trader_note_add", args=[trader.pk])
+    page = notes_of(client.get(address + "?period=30"))
+    assert add not in page and f'href="{address}?period=30&amp;show=notenew#notenew-table"' in page
+    part = client.get(f"{address}?period=30&show=notenew", headers={"HX-Request": "true"})
+    for shown in (part.content.decode(), notes_of(client.get(f"{address}?period=30&show=notenew"))):
+        assert f'action="{add}?period=30"' in shown and 'name="new-text"' in shown
+    assert 'id="notenew-table" open' in notes_of(note(client, trader, text_=""))
+
+
 def test_the_forms_of_a_note_that_is_gone_do_not_exist(client: Client, trader: Trader) -> None:
     address = reverse("trader", args=[trader.pk])
     assert client.get(f"{address}?show=note1", headers={"HX-Request": "true"}).status_code == 404
