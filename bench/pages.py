@@ -157,6 +157,7 @@ def day_before(days: int) -> str:
 def in_process(one: Desk) -> None:
     use(one.name)
     for name, address, headers in addresses(one):
+        BARE.append(bare())
         one.client.get(address, headers=headers)
         one.queries[name] = queries(one, address, headers) - SIGNED_IN
         gc.collect()
@@ -165,6 +166,14 @@ def in_process(one: Desk) -> None:
             answer = one.client.get(address, headers=headers)
             one.times[name].append(time.perf_counter() - started)
             assert answer.status_code == 200, (name, answer.status_code)
+
+
+def bare() -> float:
+    """Seconds of some Python that never changes: how steady the machine is while pages are asked."""
+    started, seen = time.perf_counter(), {}
+    for number in range(20_000):
+        seen[number % 97] = f"{number}x"
+    return time.perf_counter() - started
 
 
 def queries(one: Desk, address: str, headers: dict[str, str]) -> int:
@@ -226,6 +235,10 @@ def limits(desks: list[Desk]) -> list[Ratio]:
         Ratio(
             f"any page, the one that grows most ({growth}), median / median", grown, None, "most",
             f"{1000 * median(small.times[growth]):.1f} to {1000 * median(large.times[growth]):.1f} ms",
+        ),
+        Ratio(
+            "a bare loop of Python, timed between the pages, p95 / the quickest", p95(BARE) / min(BARE), None, "most",
+            f"{1000 * p95(BARE):.2f} ms against {1000 * min(BARE):.2f} ms: what the machine itself adds to each p95",
         ),
         Ratio(f"queries of a page beside session and user ({most['page'][1]})", most["page"][0], PAGE_QUERIES),
         Ratio(f"queries of a part beside session and user ({most['part'][1]})", most["part"][0], PART_QUERIES),
@@ -368,6 +381,7 @@ def pages_table(desks: list[Desk]) -> str:
 
 
 BEGAN = time.monotonic()
+BARE: list[float] = []
 BASE = connection.settings_dict["NAME"]
 
 if __name__ == "__main__":
