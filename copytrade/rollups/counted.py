@@ -26,6 +26,7 @@ FIGURES = (
     "close_fees",
     "unestimated",
 )
+WHOLE = ("n", "wins", "losses", "unestimated")  # of these, those that count
 SUMS = f"""count(o.id) AS n,
     count(o.id) FILTER (WHERE o.net_profit > 0) AS wins,
     count(o.id) FILTER (WHERE o.net_profit < 0) AS losses,

@@ -18,7 +18,7 @@ from copytrade.statistics.costs import Costs, Support
 from copytrade.statistics.parts import true_up_before
 
 from . import details, fetch
-from .counted import COUNTS, FIGURES
+from .counted import COUNTS, FIGURES, WHOLE
 from .days import first_moment
 from .details import Tally
 from .kept import capital_of
@@ -33,7 +33,9 @@ _DAY = timedelta(days=1)
 _TOLD = 10  # single figures at the head of the row, before the sums by symbol and those by day
 _NOTHING = Columns((), (), (), ())
 _COUNTS = "sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint"
-_COLUMNS = ", ".join(f"array_agg(d.{name} ORDER BY d.day)" for name in ("day", *FIGURES))
+# Days come as texts, a column in one piece: a list of numbers takes the driver three times as long to read.
+_COLUMNS = ", ".join(f"string_agg(d.{name}::text, ',' ORDER BY d.day)" for name in ("day", *FIGURES))
+_READ = [date.fromisoformat, *(int if name in WHOLE else Decimal for name in FIGURES)]
 _TALLY = f"{_COUNTS}, sum(d.net), sum(d.won), sum(d.lost)"
 # Of one trader: what does not hang on the days ("all" keeps it), the sums of the days (with as many before them), of
 # their symbols, what was earned before them; where the days hold few copies these, and otherwise what closed since
@@ -167,7 +169,7 @@ def _read(trader: Trader, start: date, first: date, last: date, now: datetime, z
             raise Trader.DoesNotExist("The trader was removed a moment ago.")
         since, *told = row[:_TOLD]
         symbols, days, cells = row[_TOLD], row[_TOLD + 1 : -fetch.N_CELLS], row[-fetch.N_CELLS :]
-        kept = list(map(Day, *days)) if days[0] else []
+        kept = _days(days) if days[0] else []
         copies = None
         if sum(day.n for day in kept) <= MOST_COPIES:
             copies = fetch.made(cursor, {trader.pk: cells}, between)[trader.pk] if cells[1] else _NOTHING
@@ -176,6 +178,11 @@ def _read(trader: Trader, start: date, first: date, last: date, now: datetime, z
         for symbol, *counts, net, won, lost in json.loads(symbols or "[]", parse_float=Decimal)
     }
     return _Kept([since and json.loads(since), *told], kept, tallies, copies)
+
+
+def _days(columns: Sequence[str]) -> list[Day]:
+    cells = (map(read, column.split(",")) for read, column in zip(_READ, columns, strict=True))
+    return list(map(Day, *cells))
 
 
 def _by_day(days: Sequence[Day], zone: tzinfo) -> Columns:

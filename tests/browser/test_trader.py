@@ -117,7 +117,9 @@ def test_it_fits_and_is_accessible_with_everything_open(open_page: Callable[...,
 def open_everything(page: Page) -> None:
     while page.locator("p.fold > a").count():
         link = page.locator("p.fold > a").first
-        opened = page.locator(f"details#{link.get_attribute('id').removesuffix('-open')}[open] table")
+        opened = page.locator(
+            f"details#{link.get_attribute('id').removesuffix('-open')}[open] > :not(summary)"
+        )
         link.click()
         expect(opened.first).to_be_visible()
     page.locator("#calendar").hover()
