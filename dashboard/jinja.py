@@ -23,6 +23,7 @@ from jinja2.compiler import CodeGenerator, Frame
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
+from .folding import folded
 from .templatetags import desk, figures, trader
 
 # Jinja's own of the same name do other things, or there is none.
@@ -125,4 +126,4 @@ def _csrf(context: Context) -> SafeString:
 
 @pass_context
 def _fold(context: Context, name: str, words: str, caller: Callable[[], str]) -> SafeString:
-    return desk.folded(context, name, words, caller)
+    return folded(context, name, words, caller)

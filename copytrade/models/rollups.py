@@ -73,13 +73,9 @@ class PeriodSummary(models.Model):
         indexes = [models.Index(fields=["account", "period"], name="summaries_of_account")]
 
 
-class TraderResult(models.Model):
-    """All closed copies of a trader on one day of the owner's zone: the sum of the DayResults of his symbols."""
+class WholeDay(models.Model):
+    """A day of the owner's zone, over parts that are kept as well. Columns as in DayResult."""
 
-    account = models.ForeignKey(
-        Account, on_delete=models.CASCADE, related_name="trader_results", db_index=False, db_constraint=False
-    )
-    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="whole_days", db_index=False)
     day = models.DateField()
     n = models.PositiveIntegerField()
     wins = models.PositiveIntegerField()
@@ -94,26 +90,26 @@ class TraderResult(models.Model):
     unestimated = models.PositiveIntegerField(default=0)
 
     class Meta:
+        abstract = True
+
+
+class TraderResult(WholeDay):
+    """All closed copies of a trader on one day of the owner's zone: the sum of the DayResults of his symbols."""
+
+    account = models.ForeignKey(
+        Account, on_delete=models.CASCADE, related_name="trader_results", db_index=False, db_constraint=False
+    )
+    trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="whole_days", db_index=False)
+
+    class Meta:
         constraints = [models.UniqueConstraint(fields=["trader", "day"], name="one_sum_per_trader_and_day")]
         indexes = [models.Index(fields=["account", "day"], name="trader_results_of_account")]
 
 
-class AccountDay(models.Model):
+class AccountDay(WholeDay):
     """All closed copies of an account on one day of its owner's zone: the sum of its TraderResults."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="days")
-    day = models.DateField()
-    n = models.PositiveIntegerField()
-    wins = models.PositiveIntegerField()
-    losses = models.PositiveIntegerField()
-    net = NumericField()
-    gross = NumericField()
-    won = NumericField()
-    lost = NumericField()
-    open_fees = NumericField()
-    margin = NumericField()
-    close_fees = NumericField(default=0)
-    unestimated = models.PositiveIntegerField(default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["account", "day"], name="one_sum_per_account_and_day")]
