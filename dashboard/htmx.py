@@ -24,18 +24,29 @@ def render(
     partial: str,
     status: int = 200,
 ) -> HttpResponse:
-    """The named partial of `template` when htmx asks, the whole page otherwise. One URL, one view, one template."""
-    name = f"{template}#{partial}" if wants_part(request) else template
-    response = render_page(request, name, context, status=status)
+    """The whole page, or when htmx asks, its `partial`: the part of `template` of that name, or a template that is
+    included there. One URL, one view."""
+    name = template
+    if wants_part(request):
+        name = partial if partial.endswith(".jinja") else f"{template}#{partial}"
+    response = _made(request, name, context, status)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
 
 def part(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     """A template that the page includes, alone: what was folded away until somebody opened it."""
-    response = render_page(request, template, context)
+    response = _made(request, template, context)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def _made(request: HttpRequest, name: str, context: dict[str, Any] | None, status: int = 200) -> HttpResponse:
+    """By the engine that has it: the other would look through its folders first, and what it throws when it finds
+    nothing keeps hold of all that the page is made of."""
+    return render_page(
+        request, name, context, status=status, using="jinja2" if name.endswith(".jinja") else "django"
+    )
 
 
 def data(found: dict[str, Any]) -> JsonResponse:

@@ -1,7 +1,9 @@
-"""The environment of the long parts of pages: tables, tiles and lists in templates/jinja2.
+"""The environment of templates/jinja2: the pages that are asked for most, and tables, tiles and lists of the others.
 
-Pages themselves are Django's templates. What is long in them is written in Jinja, which makes Python of it and takes a
-fraction of the time; `{% jinja "traders/table.jinja" %}` puts such a part in. Filters are the same functions.
+Most pages are Django's templates, and their frame is templates/base.html. What is long in them is written in Jinja,
+which makes Python of it and takes a fraction of the time; `{% jinja "traders/table.jinja" %}` puts such a part in.
+Pages that are Jinja's as a whole stand in frame/page.jinja, which is made of the same parts. Filters are the same
+functions.
 """
 
 from __future__ import annotations
@@ -87,6 +89,7 @@ def environment(**options: Any) -> Environment:
         "query": _of_the_request(desk.query_of),
         "csrf": _csrf,
         "field": desk.field,
+        "fresh": desk.fresh,
         "fold": _fold,
     }
     return made

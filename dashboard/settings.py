@@ -85,6 +85,13 @@ MIDDLEWARE = [
 AUTH_USER_MODEL = "copytrade.User"
 ROOT_URLCONF = "dashboard.urls"
 WSGI_APPLICATION = "dashboard.wsgi.application"
+# What every page knows beside what its view tells.
+CONTEXT_PROCESSORS = [
+    "django.template.context_processors.request",
+    "django.contrib.auth.context_processors.auth",
+    "django.contrib.messages.context_processors.messages",
+    "dashboard.context.desk",
+]
 TEMPLATES = [
     {
         "BACKEND": "dashboard.page_templates.Pages",
@@ -92,21 +99,16 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-                "dashboard.context.desk",
-            ],
+            "context_processors": CONTEXT_PROCESSORS,
             "builtins": ["dashboard.templatetags.desk"],
         },
     },
-    # The long parts of pages (dashboard/jinja.py says why).
+    # The pages that are asked for most, and the long parts of the others (dashboard/jinja.py says why).
     {
         "BACKEND": "django.template.backends.jinja2.Jinja2",
         "NAME": "jinja2",
         "DIRS": [BASE_DIR / "templates" / "jinja2"],
-        "OPTIONS": {"environment": "dashboard.jinja.environment"},
+        "OPTIONS": {"environment": "dashboard.jinja.environment", "context_processors": CONTEXT_PROCESSORS},
     },
 ]
 DATABASES = {"default": env.database(env.text("DATABASE_URL"))}

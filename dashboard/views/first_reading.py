@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from copytrade import reports
@@ -21,4 +21,4 @@ def first_reading(request: HttpRequest) -> HttpResponse:
     was = request.GET.get("was", "")
     if was in STAGES and STAGES.index(freshness.stage) > STAGES.index(was):
         return HttpResponse(headers={"HX-Refresh": "true"})
-    return render(request, "partials/first_reading.html", {"freshness": freshness})
+    return htmx.part(request, "partials/first_reading.jinja", {"freshness": freshness})

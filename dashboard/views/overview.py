@@ -62,7 +62,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "accounts": found.accounts,
         "recent": found.recent[: _fitting(found)],
     }
-    return render(request, "overview/overview.html", context)
+    return render(request, "overview/overview.jinja", context, using="jinja2")
 
 
 def _of_the_line(
@@ -87,7 +87,7 @@ def _alerts(found: reports.Overview) -> dict[str, Any]:
     told = TOLD_BY_STATE.get(found.freshness.state, "")
     alert = next((one for one in found.alerts if one.kind != told), None)
     if alert is None:
-        return {}
+        return {"newest_alert": None}
     path, words = alerts.cure(alert)
     return {"newest_alert": {"alert": alert, "cure": path, "cure_words": words}}
 

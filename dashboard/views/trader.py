@@ -22,7 +22,7 @@ from copytrade.statistics.parts import true_up_before
 from dashboard import access, asked, calendars, charts, comparisons, figures, htmx, plots, watching
 from dashboard.forms.traders import CapitalForm, NoteForm
 
-TEMPLATE = "traders/trader.html"
+TEMPLATE = "traders/trader.jinja"
 # What is sent to those who open it: the name in the address, and the template that shows it on the page, too.
 FOLDED = {
     "equity": "partials/equity_table.jinja",
@@ -171,7 +171,7 @@ def _page(
     if not htmx.wants_part(request):  # what stands below the figures is of no period
         context["ready"] = reports.ready([found], now)[found.pk]
         context["ready_unified"] = around.version is not None and around.version.mode != rules.PER_SYMBOL
-    return htmx.render(request, TEMPLATE, context, partial="period", status=status)
+    return htmx.render(request, TEMPLATE, context, partial="traders/of_period.jinja", status=status)
 
 
 def _history(jobs: list[SyncJob]) -> SyncJob | None:

@@ -62,7 +62,7 @@ def traders(request: HttpRequest) -> HttpResponse:
     }
     if not htmx.wants_part(request):
         context["freshness"] = reports.freshness(user, ["traders", "history"])
-    return htmx.render(request, "traders/traders.html", context, partial="table")
+    return htmx.render(request, "traders/traders.jinja", context, partial="traders/listed.jinja")
 
 
 def traders_asked(query: QueryDict) -> tuple[Period, str, bool]:
