@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -16,6 +17,17 @@ CELL = 18
 SQUARE, SQUARE_FROM = "h9v9h-9z", 3
 CIRCLE, CIRCLE_FROM = "h0", 7.5
 MOST_MONTHS = 12
+# Where the fields of a month stand, week by week; it has six of them at most.
+PLACES = [(weekday * CELL, week * CELL) for week in range(6) for weekday in range(7)]
+KINDS = (("none", 0), *((kind, level) for kind in ("gain", "loss") for level in (1, 2, 3)))
+Steps = tuple[Decimal, Decimal]  # the results from which on a gain is of level 2 and of level 3
+
+
+class Result(NamedTuple):
+    """What a day brought."""
+
+    day: date
+    net: Decimal
 
 
 class Day(NamedTuple):
@@ -35,30 +47,60 @@ class Month:
     """The days of a month that are shown, `net` their sum. `best` and `worst` are None without a gain or a loss."""
 
     first: date
-    days: list[Day]
+    daily: Sequence[tuple[date, Decimal]]
     net: Decimal
     gains: int
     losses: int
-    best: Day | None
-    worst: Day | None
+    best: Result | None
+    worst: Result | None
+    steps: Steps
+
+    @property
+    def days(self) -> list[Day]:
+        """Each day as its field."""
+        return [
+            Day(day, net, *PLACES[place], *KINDS[_kind(net, *self.steps)])
+            for (day, net), place in zip(self.daily, self._places(), strict=True)
+        ]
 
     @property
     def shapes(self) -> list[tuple[str, str]]:
         """(class, path) of all days of one kind and level together: a month in a few hundred bytes."""
-        fields = sorted(self.days, key=lambda day: (day.kind, day.level))
-        return [
-            (f"day-{kind} level-{level}", _fields(list(days), kind))
-            for (kind, level), days in groupby(fields, key=lambda day: (day.kind, day.level))
-        ]
+        found: dict[int, list[int]] = {}
+        for (_, net), place in zip(self.daily, self._places(), strict=True):
+            found.setdefault(_kind(net, *self.steps), []).append(place)
+        return [(_CLASSES[kind], _fields(places, KINDS[kind][0])) for kind, places in sorted(found.items())]
+
+    def _places(self) -> range:
+        """Those of the days, which follow each other, in PLACES: the week that is shown first is at the top."""
+        first = self.daily[0][0]
+        begun = (self.first.weekday() + first.day - 1) % 7
+        return range(begun, begun + len(self.daily))
 
 
-def _fields(days: list[Day], kind: str) -> str:
-    """A path of the fields of these days, each told from the one before."""
+_CLASSES = [f"day-{kind} level-{level}" for kind, level in KINDS]
+
+
+def _kind(net: Decimal, middle: Decimal, high: Decimal) -> int:
+    """Of a result, its place in KINDS."""
+    if not net:
+        return 0
+    if net > 0:
+        return 1 if net < middle else 2 if net < high else 3
+    return 4 if -net < middle else 5 if -net < high else 6
+
+
+def _fields(places: Sequence[int], kind: str) -> str:
+    """A path of the fields at these places, each told from the one before."""
     shape, edge = (CIRCLE, CIRCLE_FROM) if kind == "loss" else (SQUARE, SQUARE_FROM)
-    places = [(day.x, day.y) for day in days]
-    moves = [f"m{x - old_x} {y - old_y}" for (old_x, old_y), (x, y) in pairwise(places)]
-    first = f"M{places[0][0] + edge} {places[0][1] + edge}"
-    return (shape.join([first, *moves]) + shape).replace(" -", "-")
+    x, y = PLACES[places[0]]
+    return shape.join([f"M{x + edge} {y + edge}", *[_move(*pair) for pair in pairwise(places)], ""])
+
+
+@cache
+def _move(one: int, other: int) -> str:
+    (old_x, old_y), (x, y) = PLACES[one], PLACES[other]
+    return f"m{x - old_x} {y - old_y}".replace(" -", "-")
 
 
 @dataclass(frozen=True)
@@ -69,51 +111,43 @@ class Calendar:
     months: list[Month]
     rows: list[Month]
     earlier: int
-    best: Day | None
-    worst: Day | None
+    best: Result | None
+    worst: Result | None
 
 
 def calendar(daily: Sequence[tuple[date, Decimal]]) -> Calendar | None:
-    """The calendar of a daily series. None for an empty one, and where nothing was gained or lost on any day."""
+    """The calendar of a daily series without gaps. None for an empty one, and where nothing was gained or lost on any
+    day."""
     sizes = sorted(abs(net) for _, net in daily if net)
     if not sizes:
         return None
     scale = sizes[int(len(sizes) * 0.9)]
     steps = scale * Decimal("0.25"), scale * Decimal("0.6")
-    months = [
-        _month(first, list(days), steps)
-        for first, days in groupby(daily, key=lambda row: row[0].replace(day=1))
-    ]
+    months = [_month(list(days), steps) for _, days in groupby(daily, key=_month_of)]
     shown = months[-MOST_MONTHS:]
-    best, worst = _ends([day for month in months for day in month.days])
+    best = max((month.best for month in months if month.best), key=_net, default=None)
+    worst = min((month.worst for month in months if month.worst), key=_net, default=None)
     return Calendar(shown, months[::-1], len(months) - len(shown), best, worst)
 
 
-def _month(first: date, daily: list[tuple[date, Decimal]], steps: tuple[Decimal, Decimal]) -> Month:
-    before = first.weekday() - 1  # fields of the first week that belong to the month before, less one
-    top = (before + daily[0][0].day) // 7  # the week that is shown first
-    days = []
-    for day, net in daily:
-        week, weekday = divmod(before + day.day, 7)
-        days.append(Day(day, net, weekday * CELL, (week - top) * CELL, *_size(net, steps)))
-    gains = sum(day.kind == "gain" for day in days)
-    losses = sum(day.kind == "loss" for day in days)
-    return Month(first, days, total(net for _, net in daily), gains, losses, *_ends(days))
+def _month_of(row: tuple[date, Decimal]) -> tuple[int, int]:
+    return row[0].year, row[0].month
 
 
-def _ends(days: list[Day]) -> tuple[Day | None, Day | None]:
-    best = max(days, key=_net, default=None)
-    worst = min(days, key=_net, default=None)
-    return best if best and best.kind == "gain" else None, worst if worst and worst.kind == "loss" else None
+def _month(daily: Sequence[tuple[date, Decimal]], steps: Steps) -> Month:
+    nets = [net for _, net in daily]
+    best, worst = max(nets), min(nets)
+    return Month(
+        first=daily[0][0].replace(day=1),
+        daily=daily,
+        net=total(nets),
+        gains=sum(net > 0 for net in nets),
+        losses=sum(net < 0 for net in nets),
+        best=Result(daily[nets.index(best)][0], best) if best > 0 else None,
+        worst=Result(daily[nets.index(worst)][0], worst) if worst < 0 else None,
+        steps=steps,
+    )
 
 
-def _net(day: Day) -> Decimal:
-    return day.net
-
-
-def _size(net: Decimal, steps: tuple[Decimal, Decimal]) -> tuple[str, int]:
-    """(kind, level)."""
-    if not net:
-        return "none", 0
-    amount = abs(net)
-    return "gain" if net > 0 else "loss", 1 if amount < steps[0] else 2 if amount < steps[1] else 3
+def _net(result: Result) -> Decimal:
+    return result.net
