@@ -8,12 +8,12 @@ functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
 
-from django.template import defaultfilters
+from django.template import defaultfilters, engines
 from django.templatetags.static import static
 from django.urls import get_script_prefix, reverse
 from django.utils.functional import Promise
@@ -25,6 +25,7 @@ from jinja2.compiler import CodeGenerator, Frame
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
+from .context import Group
 from .folding import folded
 from .templatetags import desk, figures, trader
 
@@ -91,6 +92,7 @@ def environment(**options: Any) -> Environment:
         "field": desk.field,
         "fresh": desk.fresh,
         "fold": _fold,
+        "places": places,
     }
     return made
 
@@ -104,6 +106,18 @@ def url(name: str, *arguments: Any) -> str:
 def _reversed(prefix: str, name: str, arguments: tuple[Any, ...]) -> str:
     """A list has two links a row, and shows the same rows again and again."""
     return reverse(name, args=arguments)
+
+
+def places(part: str, nav: Iterable[Group], alerts: int, issues: int) -> Markup:
+    """The list of the desk's places, as `part` writes it. It hangs on these values alone, which are the same at most
+    views, so it is written once for each."""
+    return _places(part, tuple(nav), alerts + 0, issues + 0)  # numbers: a lazy one would keep its request
+
+
+@lru_cache(512)
+def _places(part: str, nav: tuple[Group, ...], alerts: int, issues: int) -> Markup:
+    written = engines["jinja2"].env.get_template(part)
+    return Markup(written.render(nav=nav, alerts_waiting=alerts, issues_open=issues))  # noqa: S704 (it escapes)
 
 
 def _date(value: date | datetime | None, form: str) -> str:

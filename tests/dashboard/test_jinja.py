@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import weakref
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -13,14 +15,15 @@ from django.conf import settings
 from django.template import engines
 from django.test import RequestFactory
 from django.utils import timezone
-from django.utils.functional import lazy
+from django.utils.functional import SimpleLazyObject, lazy
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import format_lazy
 from jinja2 import UndefinedError
 from markupsafe import Markup, escape
 
-from dashboard.jinja import DJANGO
+from dashboard.context import navigation
+from dashboard.jinja import DJANGO, places
 from dashboard.templatetags import desk
 
 HOSTILE = "<img src=x onerror=alert(1)> \"'&"
@@ -157,3 +160,23 @@ def test_a_lazy_text_is_safe_where_what_it_comes_to_is() -> None:
     assert written("{{ rules }}", rules=rules) == as_django("{{ rules }}", rules=rules)
     assert written("{{ rules }}", rules=rules) == "<ul><li>Not &lt;too&gt; short</li></ul>"
     assert "<img" not in written("{{ text }}", text=lazy(lambda: HOSTILE, str)())
+
+
+@pytest.mark.parametrize("part", ["partials/side_places.jinja", "partials/thumb_places.jinja"])
+def test_the_list_of_places_tells_what_waits_and_keeps_hold_of_no_request(part: str) -> None:
+    class Asked:
+        waiting = 37
+
+    def asked() -> weakref.ref[Asked]:
+        request = Asked()
+        nav = SimpleLazyObject(lambda: navigation("alerts", "", request))
+        told = places(part, nav, SimpleLazyObject(lambda: request.waiting), 0)
+        assert "37" in told and 'aria-current="page"' in told
+        assert places(part, navigation("alerts"), 37, 0) is told, "the same values are written once"
+        return weakref.ref(request)
+
+    gone = asked()
+    gc.collect()
+    assert gone() is None
+    told = places(part, navigation("alerts"), 38, 0)
+    assert "38" in told and "37" not in told
