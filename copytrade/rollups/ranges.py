@@ -6,7 +6,7 @@ So a page costs what its days hold, not what the ledger does. What is made here 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -15,6 +15,7 @@ from typing import Any
 from copytrade.models import Trader
 from copytrade.statistics import Row, Spread, Summary, from_parts
 from copytrade.statistics.costs import Costs, Support
+from copytrade.statistics.exact import ZERO
 from copytrade.statistics.parts import true_up_before
 
 from . import details, fetch
@@ -33,9 +34,13 @@ _DAY = timedelta(days=1)
 _TOLD = 10  # single figures at the head of the row, before the sums by symbol and those by day
 _NOTHING = Columns((), (), (), ())
 _COUNTS = "sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint"
-# Days come as texts, a column in one piece: a list of numbers takes the driver three times as long to read.
-_COLUMNS = ", ".join(f"string_agg(d.{name}::text, ',' ORDER BY d.day)" for name in ("day", *FIGURES))
-_READ = [date.fromisoformat, *(int if name in WHOLE else Decimal for name in FIGURES)]
+# What is told of single days, and what is told by month or altogether. Both come as texts, a column in one piece: a
+# list of numbers takes the driver three times as long to read.
+_DAILY = ("n", "wins", "losses", "net", "won", "lost")
+_MONTHLY = tuple(name for name in FIGURES if name not in _DAILY)
+_DAYS = ", ".join(f"string_agg(d.{name}::text, ',' ORDER BY d.day)" for name in ("day", *_DAILY))
+_MONTHS = ", ".join(f"string_agg(m.{name}::text, ',' ORDER BY m.day)" for name in ("day", *_MONTHLY))
+_MONTH = "min(d.day) AS day, " + ", ".join(f"sum(d.{name}) AS {name}" for name in _MONTHLY)
 _TALLY = f"{_COUNTS}, sum(d.net), sum(d.won), sum(d.lost)"
 # Of one trader: what does not hang on the days ("all" keeps it), the sums of the days (with as many before them), of
 # their symbols, what was earned before them; where the days hold few copies these, and otherwise what closed since
@@ -51,7 +56,7 @@ SELECT (a.figures -> 'since')::text,
     (SELECT json_agg(f.row) FROM (SELECT json_build_array(d.symbol, {_TALLY}) AS row
         FROM copytrade_dayresult d WHERE d.trader_id = t.id AND d.day >= %(first)s AND d.day <= %(last)s
         GROUP BY d.symbol) f)::text,
-    s.*, c.*
+    s.*, m.*, c.*
 FROM copytrade_trader t
 LEFT JOIN copytrade_periodsummary a ON a.trader_id = t.id AND a.period = 'all'
 CROSS JOIN LATERAL (
@@ -71,8 +76,12 @@ CROSS JOIN LATERAL (
         AND o.close_time >= greatest(%(true_up)s, %(opens)s) AND o.close_time < %(ends)s
 ) r
 CROSS JOIN LATERAL (
-    SELECT {_COLUMNS} FROM mine d WHERE d.day >= %(start)s AND d.day <= %(last)s
+    SELECT {_DAYS} FROM mine d WHERE d.day >= %(start)s AND d.day <= %(last)s
 ) s
+CROSS JOIN LATERAL (
+    SELECT {_MONTHS} FROM (SELECT {_MONTH} FROM mine d WHERE d.day >= %(first)s AND d.day <= %(last)s
+        GROUP BY extract(year FROM d.day), extract(month FROM d.day)) m
+) m
 CROSS JOIN LATERAL (
     SELECT {fetch.CELLS} FROM copytrade_trackingorder o
     WHERE NOT (SELECT so FROM many) AND o.trader_id = t.id AND {COUNTS}
@@ -121,9 +130,10 @@ def ranged(trader: Trader, first: date, last: date, now: datetime, zone: tzinfo)
     shown = copies.part(copies.place(first_moment(first, zone)))
     figures = shape(shown)
     support = sums.support
-    months = details.kept_months(own)
+    whole = [*own, *found.months]
+    months = details.kept_months(whole)
     return Ranged(
-        summary=_summary(trader, shown, figures, own, before, recent if by_day else None, now, zone),
+        summary=_summary(trader, shown, figures, own, whole, before, recent if by_day else None, now, zone),
         curve=details.curve_now(shown, figures),
         margin=[] if by_day else details.margin_now(shown, figures),
         daily={day.day: day.net for day in own},
@@ -149,10 +159,12 @@ def ranged(trader: Trader, first: date, last: date, now: datetime, zone: tzinfo)
 
 @dataclass(frozen=True)
 class _Kept:
-    """What the query found. `told`: its single figures; `copies`: None where there are too many."""
+    """What the query found. `told`: its single figures; `days` have the results of each day, from as long before the
+    range as it lasts; `months` the other sums of each month of the range; `copies`: None where there are too many."""
 
     told: list[Any]
     days: list[Day]
+    months: list[Day]
     symbols: dict[str, Tally]
     copies: Columns | None
 
@@ -168,8 +180,9 @@ def _read(trader: Trader, start: date, first: date, last: date, now: datetime, z
         if row is None:
             raise Trader.DoesNotExist("The trader was removed a moment ago.")
         since, *told = row[:_TOLD]
-        symbols, days, cells = row[_TOLD], row[_TOLD + 1 : -fetch.N_CELLS], row[-fetch.N_CELLS :]
-        kept = _days(days) if days[0] else []
+        symbols, sums, cells = row[_TOLD], row[_TOLD + 1 : -fetch.N_CELLS], row[-fetch.N_CELLS :]
+        days, months = sums[: len(_DAILY) + 1], sums[len(_DAILY) + 1 :]
+        kept = _of_days(*days) if days[0] else []
         copies = None
         if sum(day.n for day in kept) <= MOST_COPIES:
             copies = fetch.made(cursor, {trader.pk: cells}, between)[trader.pk] if cells[1] else _NOTHING
@@ -177,12 +190,32 @@ def _read(trader: Trader, start: date, first: date, last: date, now: datetime, z
         symbol: Tally(*counts, *map(Decimal, (net, won, lost)))
         for symbol, *counts, net, won, lost in json.loads(symbols or "[]", parse_float=Decimal)
     }
-    return _Kept([since and json.loads(since), *told], kept, tallies, copies)
+    return _Kept(
+        [since and json.loads(since), *told], kept, _of_months(*months) if months[0] else [], tallies, copies
+    )
 
 
-def _days(columns: Sequence[str]) -> list[Day]:
-    cells = (map(read, column.split(",")) for read, column in zip(_READ, columns, strict=True))
-    return list(map(Day, *cells))
+def _of_days(*columns: str) -> list[Day]:
+    """Days without what is told of their months."""
+    return [
+        Day(day, n, wins, losses, net, ZERO, won, lost, ZERO, ZERO, ZERO, 0)
+        for day, n, wins, losses, net, won, lost in _read_out(("day", *_DAILY), columns)
+    ]
+
+
+def _of_months(*columns: str) -> list[Day]:
+    """The rest of each month's days, as one more day of it."""
+    return [
+        Day(day, 0, 0, 0, ZERO, gross, ZERO, ZERO, open_fees, margin, close_fees, unestimated)
+        for day, gross, open_fees, margin, close_fees, unestimated in _read_out(("day", *_MONTHLY), columns)
+    ]
+
+
+def _read_out(names: Sequence[str], columns: Sequence[str]) -> Iterable[Sequence[Any]]:
+    reads = [date.fromisoformat if name == "day" else int if name in WHOLE else Decimal for name in names]
+    return zip(
+        *(map(read, column.split(",")) for read, column in zip(reads, columns, strict=True)), strict=True
+    )
 
 
 def _by_day(days: Sequence[Day], zone: tzinfo) -> Columns:
@@ -198,14 +231,16 @@ def _summary(
     copies: Columns,
     figures: Shape,
     own: Sequence[Day],
+    whole: Sequence[Day],
     before: Decimal,
     recent: Sequence[Any] | None,
     now: datetime,
     zone: tzinfo,
 ) -> Summary:
-    """`recent`: number and net of what closed since the last true-up, where the copies are days."""
+    """`own` has each day's results, `whole` all sums of these days. `recent`: number and net of what closed since the
+    last true-up, where the copies are days."""
     series = series_of(copies, own, zone)
-    parts = parts_of(copies, figures, own, [net for _, net in series], now)
+    parts = parts_of(copies, figures, whole, [net for _, net in series], now)
     if recent is not None:
         n, net = recent
         parts = replace(
