@@ -36,9 +36,10 @@ def thinned(points: Sequence[Point], limit: int = MOST_POINTS, by: int = NET) ->
     stretch = (last - 1) * 2 / (limit - 2)
     start = 1.0
     while start < last:
-        part = range(int(start), min(int(start + stretch), last))
+        first = int(start)
+        part = heights[first : min(int(start + stretch), last)]
         if part:
-            kept += sorted({min(part, key=heights.__getitem__), max(part, key=heights.__getitem__)})
+            kept += sorted({first + part.index(min(part)), first + part.index(max(part))})
         start += stretch
     return [points[place] for place in [*kept, last]]
 

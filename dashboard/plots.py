@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
-from itertools import pairwise
 from math import floor, log10
+from operator import sub
 
 from .templatetags.desk import MINUS, THIN
 
@@ -156,10 +156,10 @@ def line(
     length = max((last - first).total_seconds(), 1.0)
     values = [float(value) for _, value in points]
     low, high = _room(min(0.0, *values), max(0.0, *values))
-    across = [_place((when - first).total_seconds(), 0, length) for when, _ in points]
-    up = [tall - _place(value, low, high, tall) for value in values]
+    across = _places([(when - first).total_seconds() for when, _ in points], 0, length)
+    *up, foot = [tall - place for place in _places([*values, 0], low, high, tall)]
     way = stepped(across, up) if steps else joined(across, up)
-    path, foot = f"M{across[0]} {up[0]}{way}", tall - _place(0, low, high, tall)
+    path = f"M{across[0]} {up[0]}{way}"
     area = f"M{across[0]} {foot}V{up[0]}{way}V{foot}z"
     return Plot(
         shapes=[Shape(f"{kind}-area", area), Shape(kind, path)],
@@ -182,16 +182,15 @@ def cloud(points: Sequence[tuple[Decimal, Decimal]]) -> Plot | None:
     values = [float(net) for _, net in points]
     left, right = min(times) - 0.15, max(times) + 0.15
     low, high = _room(min(0.0, *values), max(0.0, *values), 0.1)
-    dots: dict[str, list[tuple[int, int]]] = {"gains": [], "losses": []}
-    for at, value in zip(times, values, strict=True):
-        spot = _place(at, left, right), MID - _place(value, low, high, MID)
-        dots["losses" if value < 0 else "gains"].append(spot)
+    spots = list(zip(_places(times, left, right), _places(values, low, high, MID), strict=True))
+    gains = [(x, MID - y) for (x, y), value in zip(spots, values, strict=True) if value >= 0]
+    losses = [(x, MID - y) for (x, y), value in zip(spots, values, strict=True) if value < 0]
     below: list[Tick] = []
     for hours, label in HOLDING_TICKS:
         at = _percent(log10(hours), left, right)
         if 0 < at < 100 and (not below or at - below[-1].at >= APART):
             below.append(Tick(at, label))
-    shapes = [Shape(kind, _spots(spots)) for kind, spots in dots.items() if spots]
+    shapes = [Shape(kind, _spots(found)) for kind, found in (("gains", gains), ("losses", losses)) if found]
     return Plot(shapes, _grid(low, high, 4), below, tall=MID)
 
 
@@ -211,40 +210,51 @@ def _room(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
 def joined(across: Sequence[int], up: Sequence[int]) -> str:
     """Straight lines from the first point on, each told from the one before: what is near takes few digits."""
     moves: list[tuple[int, int]] = []
-    for (before_x, before_y), (x, y) in pairwise(zip(across, up, strict=True)):
-        right, down = x - before_x, y - before_y
-        if not down and moves and not moves[-1][1] and right * moves[-1][0] >= 0:
-            moves[-1] = moves[-1][0] + right, 0  # on along the same level line
-        elif right or down:
+    level = 0  # how far the last move goes, where it is along a level line
+    for right, down in _moves(across, up):
+        if down:
             moves.append((right, down))
+            level = 0
+        elif right * level > 0:
+            level += right  # on along the same level line
+            moves[-1] = level, 0
+        elif right:
+            moves.append((right, 0))
+            level = right
     return "l" + _pairs(moves) if moves else "h0"
 
 
 def stepped(across: Sequence[int], up: Sequence[int]) -> str:
     """The same for a value that holds until the next one."""
     parts, ran = [], 0
-    for (before_x, before_y), (x, y) in pairwise(zip(across, up, strict=True)):
-        ran += x - before_x
-        if y != before_y:
-            parts.append(f"h{ran}" * (ran != 0) + f"v{y - before_y}")
+    for right, down in _moves(across, up):
+        ran += right
+        if down:
+            parts.append(f"h{ran}v{down}" if ran else f"v{down}")
             ran = 0
     return "".join(parts) + f"h{ran}"
 
 
+def _moves(across: Sequence[int], up: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """From each place to the next: how far to the right, and how far down."""
+    return zip(map(sub, across[1:], across), map(sub, up[1:], up), strict=True)
+
+
 def _spots(spots: Iterable[tuple[int, int]]) -> str:
     """A dot at each place, from the left to the right, each told from the one before."""
-    found = sorted(spots)
-    moves = [(x - before_x, y - before_y) for (before_x, before_y), (x, y) in pairwise([(0, 0), *found])]
-    return "".join(f"m{_pairs([move])}h0" for move in moves)
+    across, up = zip((0, 0), *sorted(spots), strict=True)
+    return "".join([f"m{x} {y}h0" for x, y in _moves(across, up)]).replace(" -", "-")
 
 
 def _pairs(moves: Iterable[tuple[int, int]]) -> str:
     """Numbers of a path, with a space only where a minus does not part them."""
-    return "".join(f" {x}" + (f" {y}" if y >= 0 else f"{y}") for x, y in moves).replace(" -", "-").strip()
+    return "".join([f" {x} {y}" for x, y in moves]).replace(" -", "-").strip()
 
 
-def _place(value: float, low: float, high: float, box: int = BOX) -> int:
-    return round((value - low) / (high - low) * box)
+def _places(values: Sequence[float], low: float, high: float, box: int = BOX) -> list[int]:
+    """Where each value stands in a box that goes from `low` to `high`."""
+    length = high - low
+    return [round((value - low) / length * box) for value in values]
 
 
 def _percent(value: float, low: float, high: float) -> float:
