@@ -119,16 +119,21 @@ class PeriodDetail(models.Model):
     """What a trader's page draws for a period, made together with its PeriodSummary; see rollups/details.py.
 
     JSON with numbers as text: `curve` [[microseconds, cumulative net, drawdown], ...] at most 800 points that keep
-    every visible peak; `margin` [[microseconds, margin in use], ...] the same; `daily` [[day, net], ...] of days with
-    closed copies; `breakdowns` {by: [row, ...]} as statistics.breakdown; `scatter` [[microseconds held, net, order
-    key], ...] at most 200; `costs` the sums that the cost gap is told from, by month, and for "all" what the newest
-    copies say of realizedPnl; `previous` the figures of the period before, {} where there are none.
+    every visible peak; `margin` [[microseconds, margin in use], ...] the same; `still` and `margin_still` the same
+    lines in at most 130 and 80 points, chosen from the copies too: all that the page draws at once; `margin_steps`
+    how many points `margin` has (these three None: made before they were kept); `daily` [[day, net], ...] of days
+    with closed copies; `breakdowns` {by: [row, ...]} as statistics.breakdown; `scatter` [[microseconds held, net,
+    order key], ...] at most 200; `costs` the sums that the cost gap is told from, by month, and for "all" what the
+    newest copies say of realizedPnl; `previous` the figures of the period before, {} where there are none.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="details")
     trader = models.ForeignKey(Trader, on_delete=models.CASCADE, related_name="details")
     period = models.CharField(max_length=8)
     as_of = models.DateField()
+    still = models.JSONField(null=True)
+    margin_still = models.JSONField(null=True)
+    margin_steps = models.IntegerField(null=True)
     curve = models.JSONField(default=list)
     margin = models.JSONField(default=list)
     daily = models.JSONField(default=list)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
 
 from copytrade.statistics import BREAKDOWNS, Row, costs
 from copytrade.statistics.breakdowns import HELD_LONGEST, HOLDING_BANDS, WEEKDAYS, leverage_band
 from copytrade.statistics.exact import EXACT, HOUR, ZERO, ratio, ratio_or_none, total
 
 from .shape import Columns, Shape, moment
-from .thin import cloud, places
+from .thin import CURVE_POINTS, STEP_POINTS, STILL_POINTS, cloud, places
 
 _HELD = [end // timedelta(microseconds=1) for end, _ in HOLDING_BANDS]
 _HOLDING = [*(label for _, label in HOLDING_BANDS), HELD_LONGEST]
@@ -24,6 +25,8 @@ _WIDTH = len(_HOLDING)
 
 Point = TypeVar("Point")
 Key = TypeVar("Key")
+# A line that is drawn from few of its points, and read in all of them only where somebody asks for it.
+Line = Literal["curve", "margin"]
 
 
 class Tally(NamedTuple):
@@ -123,23 +126,40 @@ def _ordered(name: str, rows: list[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: (place.get(row.key, len(place)), row.key))
 
 
-def curve(copies: Columns, figures: Shape) -> list:
+def lines(copies: Columns, figures: Shape) -> dict[str, Any]:
+    """The columns of a PeriodDetail that hold lines: each line twice, in few points and in all that can be seen."""
+    steps = _kept_margin(copies, figures, CURVE_POINTS)
+    return {
+        "still": _kept_curve(copies, figures, STILL_POINTS),
+        "margin_still": _kept_margin(copies, figures, STEP_POINTS),
+        "margin_steps": len(steps),
+        "curve": _kept_curve(copies, figures, CURVE_POINTS),
+        "margin": steps,
+    }
+
+
+def _kept_curve(copies: Columns, figures: Shape, limit: int) -> list:
     text = copies.text
-    return [[at, text(net), text(below)] for at, net, below in _curve(copies, figures)]
+    return [[at, text(net), text(below)] for at, net, below in _curve(copies, figures, limit)]
 
 
-def _curve(copies: Columns, figures: Shape) -> list[tuple[int, int, int]]:
+def _curve(copies: Columns, figures: Shape, limit: int) -> list[tuple[int, int, int]]:
     closed, sums, below = copies.closed, figures.sums, figures.below
-    return [(closed[place], sums[place], below[place]) for place in places(closed, sums, below)]
+    return [(closed[place], sums[place], below[place]) for place in places(closed, sums, below, limit)]
 
 
-def margin(copies: Columns, figures: Shape) -> list:
-    return [[at, copies.text(in_use)] for at, in_use in _margin(copies, figures)]
+def _kept_margin(copies: Columns, figures: Shape, limit: int) -> list:
+    return [[at, copies.text(in_use)] for at, in_use in _margin(copies, figures, limit)]
 
 
-def _margin(copies: Columns, figures: Shape) -> list[tuple[int, int]]:
+def _margin(copies: Columns, figures: Shape, limit: int) -> list[tuple[int, int]]:
     moments, in_use = figures.moments, figures.in_use
-    return [(moments[place], in_use[place]) for place in places(moments, in_use, [])]
+    return [(moments[place], in_use[place]) for place in places(moments, in_use, [], limit)]
+
+
+def margin_steps(figures: Shape) -> int:
+    """How many points the whole line of the margin has."""
+    return len(places(figures.moments, figures.in_use, []))
 
 
 def scatter(copies: Columns, figures: Shape) -> list:
@@ -178,6 +198,23 @@ class Points(Sequence[Point]):
         return [float(row[by]) for row in self._kept]
 
 
+@dataclass(frozen=True)
+class Unread(Sequence[Any]):
+    """A line that nobody asked for. Its length is told where it is known (`n`); to look at a point is a mistake."""
+
+    n: int | None = None
+
+    def __len__(self) -> int:
+        return self._missing() if self.n is None else self.n
+
+    def __getitem__(self, place: Any) -> Any:
+        self._missing()
+
+    @staticmethod
+    def _missing() -> NoReturn:
+        raise LookupError("This line was not read: ask for it whole.")
+
+
 def read_curve(kept: list) -> Points[tuple[datetime, Decimal, Decimal]]:
     return Points(kept, lambda row: (moment(row[0]), Decimal(row[1]), Decimal(row[2])))
 
@@ -186,16 +223,20 @@ def read_margin(kept: list) -> Points[tuple[datetime, Decimal]]:
     return Points(kept, lambda row: (moment(row[0]), Decimal(row[1])))
 
 
-def curve_now(copies: Columns, figures: Shape) -> Points[tuple[datetime, Decimal, Decimal]]:
-    """What read_curve makes of `curve`, without the way over texts."""
+def curve_now(
+    copies: Columns, figures: Shape, limit: int = CURVE_POINTS
+) -> Points[tuple[datetime, Decimal, Decimal]]:
+    """What read_curve makes of what is kept, without the way over texts."""
     money = copies.money
-    return Points(_curve(copies, figures), lambda row: (moment(row[0]), money(row[1]), money(row[2])))
+    return Points(_curve(copies, figures, limit), lambda row: (moment(row[0]), money(row[1]), money(row[2])))
 
 
-def margin_now(copies: Columns, figures: Shape) -> Points[tuple[datetime, Decimal]]:
-    """What read_margin makes of `margin`, likewise."""
+def margin_now(
+    copies: Columns, figures: Shape, limit: int = CURVE_POINTS
+) -> Points[tuple[datetime, Decimal]]:
+    """What read_margin makes of what is kept, likewise."""
     money = copies.money
-    return Points(_margin(copies, figures), lambda row: (moment(row[0]), money(row[1])))
+    return Points(_margin(copies, figures, limit), lambda row: (moment(row[0]), money(row[1])))
 
 
 def read_scatter(kept: list) -> list[tuple[Decimal, Decimal, int]]:

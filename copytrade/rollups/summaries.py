@@ -54,7 +54,8 @@ _LENGTHS = [days for days in PERIODS.values() if days is not None]
 _NOTHING = Columns((), (), (), ())
 _SUMMARY = ("as_of", "closed_copies", "net", "net_before", "figures", "spark", "computed_at")
 _DETAIL = (
-    "as_of", "curve", "margin", "daily", "breakdowns", "scatter", "costs", "previous", "computed_at",
+    "as_of", "still", "margin_still", "margin_steps", "curve", "margin", "daily", "breakdowns", "scatter", "costs",
+    "previous", "computed_at",
 )  # fmt: skip
 Made = tuple[PeriodSummary, PeriodDetail]
 
@@ -239,8 +240,7 @@ def _rows(trader: Trader, copies: Columns, sums: Sums, zone: tzinfo, now: dateti
                 trader=trader,
                 period=period,
                 as_of=today,
-                curve=details.curve(shown, figures),
-                margin=details.margin(shown, figures),
+                **details.lines(shown, figures),
                 daily=[[day.day.isoformat(), str(day.net)] for day in own],
                 breakdowns=details.breakdowns(
                     details.added(tally for place, tally in traits.items() if place >= start),

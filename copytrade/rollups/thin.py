@@ -12,6 +12,8 @@ from typing import Any
 
 # A picture is some 800 dots wide: more points than that cannot be told apart.
 CURVE_POINTS = 800
+# A page is sent anew at each view: the still of a line and of the margin in it is as fine as can be seen, and no finer.
+STILL_POINTS, STEP_POINTS = 130, 80
 SCATTER_POINTS = 200
 
 
