@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 
+from copytrade.rollups import thin
 from copytrade.rollups.details import Points
 from copytrade.statistics.exact import EXACT
 
@@ -18,10 +19,9 @@ from .templatetags.desk import grouped, money_text
 
 Point = tuple[datetime, Decimal, Decimal]
 Happening = tuple[datetime, str] | tuple[datetime, str, str]  # when, (its kind,) its label
-# A page is sent anew at each view: as many points as its picture can show, and no more. Single ones are read off a line
-# that is fetched then.
-MOST_POINTS, STILL_POINTS, STEP_POINTS = 800, 130, 80
-
+# How many points a picture has is said where they are chosen, when a summary is made. What comes with more (a line that
+# is not kept, or was before there were stills) is thinned here.
+MOST_POINTS, STILL_POINTS, STEP_POINTS = thin.CURVE_POINTS, thin.STILL_POINTS, thin.STEP_POINTS
 
 NET, DEPTH = 1, 2  # what of a point is drawn
 

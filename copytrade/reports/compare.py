@@ -95,7 +95,7 @@ def compare(
             row.breakdowns.get("symbol", []),
             row.stale,
         )
-        for row in page_rows(traders, period, now)
+        for row in page_rows(traders, period, now, ("curve",))
     ]
     begun = since(period, now, zone)
     first = min((when for one in found for when, _, _ in one.curve[:1]), default=now)

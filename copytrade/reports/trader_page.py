@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -14,7 +14,7 @@ from copytrade import statistics
 from copytrade.models import CoverageGap, SyncJob, TrackingOrder, Trader
 from copytrade.rollups import capital_of
 from copytrade.rollups.days import first_moment
-from copytrade.rollups.details import Tally
+from copytrade.rollups.details import Line, Tally
 from copytrade.rollups.pages import PageRow, page_rows
 from copytrade.rollups.periods import first_day as first_day_of
 from copytrade.rollups.ranges import ranged
@@ -56,12 +56,14 @@ class Reach:
 class TraderPage:
     """`period`: a key of rollups.PERIODS, or RANGE. `first_day` None: everything. Money in USDT, exact.
 
-    `curve`: (time, cumulative net from 0 at the start, drawdown), at most 800 points with every visible peak and the
-    deepest drawdown. `margin`: (time, margin in use from then on) of these copies. `daily`: each day of the period,
-    up to today, since the first close in the ledger; 0 where nothing closed. `closed_on`: the days of the period on
-    which a copy closed, be it with 0. `breakdowns`: by the names of statistics.BREAKDOWNS. `scatter`: (hours held,
-    net, our order key), at most 200. `costs_by_month`: (its first day, costs). `cost_support`: what the whole account
-    says of realizedPnl (`.sentence`).
+    `still`: (time, cumulative net from 0 at the start, drawdown), at most 130 points with every visible peak and the
+    deepest drawdown: what the page draws. `margin_still`: (time, margin in use from then on) of these copies, at most
+    80. A summary made before these were kept has up to 800 of each. `curve`, `margin`: the same lines in at most 800
+    points, where `whole` asked for them; else rollups.details.Unread, which knows how many steps `margin` has.
+    `daily`: each day of the period, up to today, since the first close in the ledger; 0 where nothing closed.
+    `closed_on`: the days of the period on which a copy closed, be it with 0. `breakdowns`: by the names of
+    statistics.BREAKDOWNS. `scatter`: (hours held, net, our order key), at most 200. `costs_by_month`: (its first day,
+    costs). `cost_support`: what the whole account says of realizedPnl (`.sentence`).
     `summary.provisional_*`: what may still change at the next true-up.
     `stale`: a result changed since this was made (`computed_at`; None: never made). `computed_now`: made for this
     page from the orders. `open_*`: of copies open now; `missing`: gone from the open list, not yet in the history.
@@ -75,6 +77,8 @@ class TraderPage:
     last_day: date
     summary: Summary
     previous: Previous | None
+    still: Sequence[tuple[datetime, Decimal, Decimal]]
+    margin_still: Sequence[tuple[datetime, Decimal]]
     curve: Sequence[tuple[datetime, Decimal, Decimal]]
     margin: Sequence[tuple[datetime, Decimal]]
     daily: list[tuple[date, Decimal]]
@@ -102,11 +106,13 @@ def trader_page(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     reach: Reach | None = None,
+    whole: Collection[Line] = (),
 ) -> TraderPage:
-    """The page of a stored period. Raises KeyError for a period that is none. `reach`: where it is at hand."""
+    """The page of a stored period. Raises KeyError for a period that is none. `reach`: where it is at hand. `whole`:
+    the lines to read in all their points."""
     now = now or timezone.now()
     zone = zone or timezone.get_current_timezone()
-    (row,) = page_rows([trader], period, now)
+    (row,) = page_rows([trader], period, now, whole)
     today = now.astimezone(zone).date()
     first = first_day_of(period, today)
     reach = reach or _reach(trader)
@@ -117,6 +123,8 @@ def trader_page(
         last_day=today,
         summary=row.summary,
         previous=_told_previous(row.previous),
+        still=row.still,
+        margin_still=row.margin_still,
         curve=row.curve,
         margin=row.margin,
         daily=_zero_filled(row, first, today),
@@ -175,14 +183,14 @@ def trader_range(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     reach: Reach | None = None,
+    whole: Collection[Line] = (),
 ) -> TraderPage:
-    """The same for days of one's own choice, both included, made now. Raises ValueError for days in reverse. `reach`:
-    where it is at hand."""
+    """The same for days of one's own choice, both included, made now. Raises ValueError for days in reverse."""
     if first_day > last_day:
         raise ValueError("The first day comes after the last.")
     now, zone = now or timezone.now(), zone or timezone.get_current_timezone()
     last_day = max(first_day, min(last_day, now.astimezone(zone).date()))  # nothing closes after today
-    found = ranged(trader, first_day, last_day, now, zone)
+    found = ranged(trader, first_day, last_day, now, zone, whole)
     reach = reach or _reach(trader)
     begun = found.begun
     return TraderPage(
@@ -192,6 +200,8 @@ def trader_range(
         last_day=last_day,
         summary=found.summary,
         previous=_told_previous(found.previous),
+        still=found.still,
+        margin_still=found.margin_still,
         curve=found.curve,
         margin=found.margin,
         daily=[] if begun is None else _every_day(max(begun, first_day), last_day, found.daily),

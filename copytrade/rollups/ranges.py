@@ -6,7 +6,7 @@ So a page costs what its days hold, not what the ledger does. What is made here 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -21,11 +21,12 @@ from copytrade.statistics.parts import true_up_before
 from . import details, fetch
 from .counted import COUNTS, FIGURES, WHOLE
 from .days import first_moment
-from .details import Tally
+from .details import Line, Tally, Unread
 from .kept import capital_of
 from .pages import PRESENT
 from .shape import Columns, Shape, microseconds_of, shape
 from .summaries import Day, Sums, parts_of, previous_of, series_of, tally_of
+from .thin import STEP_POINTS, STILL_POINTS
 
 # So many copies are read one by one for a page; where more closed, its figures go by days.
 MOST_COPIES = 2_000
@@ -98,6 +99,8 @@ class Ranged:
     `begun`: the first day on which a copy closed, whatever the range."""
 
     summary: Summary
+    still: Sequence[tuple[datetime, Decimal, Decimal]]
+    margin_still: Sequence[tuple[datetime, Decimal]]
     curve: Sequence[tuple[datetime, Decimal, Decimal]]
     margin: Sequence[tuple[datetime, Decimal]]
     daily: dict[date, Decimal]
@@ -116,9 +119,11 @@ class Ranged:
     by_day: bool
 
 
-def ranged(trader: Trader, first: date, last: date, now: datetime, zone: tzinfo) -> Ranged:
+def ranged(
+    trader: Trader, first: date, last: date, now: datetime, zone: tzinfo, whole: Collection[Line] = ()
+) -> Ranged:
     """One query, however many copies there are: at most MOST_COPIES of them are read, those of the range and of as
-    many days before it together."""
+    many days before it together. `whole`: the lines to make in all their points."""
     start = first - min(last - first + _DAY, first - date.min)
     found = _read(trader, start, first, last, now, zone)
     since, told, count, margin, missing, all_net, before, begun, *recent = found.told
@@ -130,12 +135,14 @@ def ranged(trader: Trader, first: date, last: date, now: datetime, zone: tzinfo)
     shown = copies.part(copies.place(first_moment(first, zone)))
     figures = shape(shown)
     support = sums.support
-    whole = [*own, *found.months]
-    months = details.kept_months(whole)
+    every = [*own, *found.months]
+    months = details.kept_months(every)
     return Ranged(
-        summary=_summary(trader, shown, figures, own, whole, before, recent if by_day else None, now, zone),
-        curve=details.curve_now(shown, figures),
-        margin=[] if by_day else details.margin_now(shown, figures),
+        summary=_summary(trader, shown, figures, own, every, before, recent if by_day else None, now, zone),
+        still=details.curve_now(shown, figures, STILL_POINTS),
+        margin_still=[] if by_day else details.margin_now(shown, figures, STEP_POINTS),
+        curve=details.curve_now(shown, figures) if "curve" in whole else Unread(),
+        margin=[] if by_day else _margin(shown, figures, whole),
         daily={day.day: day.net for day in own},
         begun=begun,
         breakdowns=details.read_breakdowns(
@@ -155,6 +162,12 @@ def ranged(trader: Trader, first: date, last: date, now: datetime, zone: tzinfo)
         missing=missing,
         by_day=by_day,
     )
+
+
+def _margin(copies: Columns, figures: Shape, whole: Collection[Line]) -> Sequence[tuple[datetime, Decimal]]:
+    if "margin" in whole:
+        return details.margin_now(copies, figures)
+    return Unread(details.margin_steps(figures))
 
 
 @dataclass(frozen=True)
@@ -231,16 +244,16 @@ def _summary(
     copies: Columns,
     figures: Shape,
     own: Sequence[Day],
-    whole: Sequence[Day],
+    every: Sequence[Day],
     before: Decimal,
     recent: Sequence[Any] | None,
     now: datetime,
     zone: tzinfo,
 ) -> Summary:
-    """`own` has each day's results, `whole` all sums of these days. `recent`: number and net of what closed since the
+    """`own` has each day's results, `every` all sums of these days. `recent`: number and net of what closed since the
     last true-up, where the copies are days."""
     series = series_of(copies, own, zone)
-    parts = parts_of(copies, figures, whole, [net for _, net in series], now)
+    parts = parts_of(copies, figures, every, [net for _, net in series], now)
     if recent is not None:
         n, net = recent
         parts = replace(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any
@@ -17,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from copytrade import reconcile, reports, rollups, rules, versions
 from copytrade.models import SettingsVersion, SyncJob, TrackingOrder, Trader, TraderNote
 from copytrade.rollups.days import first_moment
+from copytrade.rollups.details import Line
 from copytrade.rollups.ranges import MOST_COPIES
 from copytrade.statistics.parts import true_up_before
 from dashboard import access, asked, calendars, charts, comparisons, figures, htmx, plots, watching
@@ -35,6 +37,8 @@ FOLDED = {
 }
 CHART = "chart"  # the points of the line, for the script that reads them off
 HOLDING = "holding"  # whose table names each copy that has a dot
+# What needs a line in all its points; a page draws each from few.
+WHOLE: Mapping[str, Collection[Line]] = {CHART: ("curve",), "margin": ("margin",)}
 BREAKDOWNS = (
     ("side", "Side"),
     ("weekday", "Weekday"),
@@ -125,10 +129,10 @@ def _page(
     now, zone = timezone.now(), reports.zone_of(access.person(request))
     today = now.astimezone(zone).date()
     wanted = asked.asked(request.GET, today)
-    page = _report(found, wanted, now, zone, reports.reach_of(_history(jobs), gaps))
     show = request.GET.get("show", "")
     if edited or note_form:  # what was refused stands open
         show = f"{NOTE}{edited.instance.pk if edited else NEW}"
+    page = _report(found, wanted, now, zone, reports.reach_of(_history(jobs), gaps), WHOLE.get(show, ()))
     named = [key for *_, key in page.scatter] if show == HOLDING else []
     around = reports.trader_around(found, named, now)
     freshness = reports.freshness_of(jobs, [SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY], now)
@@ -156,7 +160,7 @@ def _page(
         "capital_form": capital_form or CapitalForm(initial={"capital": _plain(found.capital_base)}),
         "today": today,
         "most_copies": MOST_COPIES,
-        **_pictures(page, around, zone),
+        **_tables(page, around, zone),
         **_breakdowns(page),
         **_in_force(around.version),
         "change": around.change,
@@ -168,6 +172,7 @@ def _page(
     if show.startswith(NOTE) and htmx.wants_part(request):
         context |= _note(context["notes"])
         return htmx.part(request, "traders/note_edit.jinja", context)
+    context |= _pictures(page, around, zone)
     if not htmx.wants_part(request):  # what stands below the figures is of no period
         context["ready"] = reports.ready([found], now)[found.pk]
         context["ready_unified"] = around.version is not None and around.version.mode != rules.PER_SYMBOL
@@ -179,11 +184,16 @@ def _history(jobs: list[SyncJob]) -> SyncJob | None:
 
 
 def _report(
-    found: Trader, wanted: asked.Asked, now: datetime, zone: tzinfo, reach: reports.Reach
+    found: Trader,
+    wanted: asked.Asked,
+    now: datetime,
+    zone: tzinfo,
+    reach: reports.Reach,
+    whole: Collection[Line],
 ) -> reports.TraderPage:
     if wanted.first is not None and wanted.last is not None:
-        return reports.trader_range(found, wanted.first, wanted.last, now, zone, reach)
-    return reports.trader_page(found, wanted.period.key, now, zone, reach)
+        return reports.trader_range(found, wanted.first, wanted.last, now, zone, reach, whole)
+    return reports.trader_page(found, wanted.period.key, now, zone, reach, whole)
 
 
 def _facts(
@@ -208,35 +218,40 @@ def _facts(
 
 
 def _pictures(page: reports.TraderPage, around: reports.Around, zone: tzinfo) -> dict[str, Any]:
-    marks = _marks(around, zone)
-    curve = page.curve
+    """What the page draws at once; no part that is sent to those who open it has any of it."""
+    curve, summary = page.still, page.summary
     span = (curve[0][0], curve[-1][0]) if len(curve) > 1 else None
-    summary = page.summary
     return {
-        "still": charts.still(curve, zone, marks),
+        "still": charts.still(curve, zone, _marks(around, zone)),
         "points": len(curve),
         "readout": charts.readout(curve, zone),
         "told": charts.told(summary.net_profit, summary.max_drawdown, summary.closed_copies),
-        "daily": bool(page.closed_on),
-        "table": SimpleLazyObject(lambda: charts.rows_of(page.daily, page.closed_on)),
-        "marked": SimpleLazyObject(lambda: charts.within(marks, curve)),
-        "calendar": calendars.calendar(page.daily),
         "margin": plots.line(
-            charts.thinned(page.margin, charts.STEP_POINTS),
+            charts.thinned(page.margin_still, charts.STEP_POINTS),
             zone,
             steps=True,
             kind="margin",
             about=3,
             tall=plots.MID,
-            span=_longest(span, page.margin),
+            span=_longest(span, page.margin_still),
         ),
         "dots": plots.cloud([(hours, net) for hours, net, _ in page.scatter]),
+    }
+
+
+def _tables(page: reports.TraderPage, around: reports.Around, zone: tzinfo) -> dict[str, Any]:
+    """What stands in tables, each worked out where it is shown; and the calendar, whose days come by themselves."""
+    return {
+        "daily": bool(page.closed_on),
+        "table": SimpleLazyObject(lambda: charts.rows_of(page.daily, page.closed_on)),
+        "marked": SimpleLazyObject(lambda: charts.within(_marks(around, zone), page.still)),
+        "calendar": SimpleLazyObject(lambda: calendars.calendar(page.daily)),
         "dotted": SimpleLazyObject(lambda: _dots(page, around)),
         "months": _months(page),
     }
 
 
-def _longest(span: Any, margin: list[tuple[datetime, Decimal]]) -> tuple[datetime, datetime] | None:
+def _longest(span: Any, margin: Sequence[tuple[datetime, Decimal]]) -> tuple[datetime, datetime] | None:
     """From the first open to the last close: copies may be open before the first of them closes."""
     if not span or not margin:
         return None

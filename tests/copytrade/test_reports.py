@@ -276,7 +276,7 @@ def test_the_ledger_agrees_with_the_exchanges_own_totals(
             assert row.summary.reconciliation_gap == 0
         else:
             assert report.reconciliation.difference is None
-        assert report.curve[-1][1] == row.summary.net_profit == row.spark[-1]
+        assert report.still[-1][1] == row.summary.net_profit == row.spark[-1]
         assert sum(net for _, net in report.daily) == row.summary.net_profit
         assert sum(line.n for line in report.breakdowns["symbol"]) == row.summary.closed_copies
 

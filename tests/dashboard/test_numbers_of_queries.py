@@ -47,6 +47,8 @@ PARTS = (
     ("traders", "?period=30"),
     ("trader", "?period=all"),
     ("trader", "?period=all&show=equity"),
+    ("trader", "?period=all&show=chart"),
+    ("trader", "?period=all&show=margin"),
     ("trader", "?period=all&show=holding"),
     ("trader", "?period=range&from={from_}&to={to}&show=holding"),
     ("open_orders", ""),

@@ -63,7 +63,7 @@ def ledger(owner: User, copies: int, seed: int = 1) -> Trader:
 def both(trader: Trader, first: date, last: date) -> tuple[TraderPage, TraderPage]:
     zone = reports.zone_of(trader.account.owner)
     return (
-        reports.trader_range(trader, first, last, NOW, zone),
+        reports.trader_range(trader, first, last, NOW, zone, whole=("curve", "margin")),
         computed(trader, RANGE, first, last, NOW, zone),
     )
 

@@ -44,7 +44,7 @@ def assert_pages_equal_the_reference(account: Account, now: datetime = NOW) -> N
     today = now.astimezone(zone).date()
     for trader in account.traders.all():
         for period in rollups.PERIODS:
-            page = reports.trader_page(trader, period, now, zone)
+            page = reports.trader_page(trader, period, now, zone, whole=("curve", "margin"))
             due = computed(trader, period, periods.first_day(period, today), today, now, zone)
             summary = replace(due.summary, daily_series=())
             assert page.stale is False and page.computed_at == now

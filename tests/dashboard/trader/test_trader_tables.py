@@ -58,8 +58,8 @@ def asked(period: str) -> str:
 def page_for(trader: Trader, period: str) -> reports.TraderPage:
     """What the page is made of."""
     if period == "range":
-        return reports.trader_range(trader, *own_range(), zone=UTC)
-    return reports.trader_page(trader, period, zone=UTC)
+        return reports.trader_range(trader, *own_range(), zone=UTC, whole=("margin",))
+    return reports.trader_page(trader, period, zone=UTC, whole=("margin",))
 
 
 def table(client: Client, trader: Trader, period: str, name: str) -> str:
