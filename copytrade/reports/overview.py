@@ -201,8 +201,8 @@ def _with_open(rows: Sequence[PeriodRow], held: OpenOverview) -> list[TraderRow]
 
 def _provisional(rows: Sequence[PeriodRow]) -> tuple[Decimal, int]:
     """The net of copies closed since the last true-up, and how many there are."""
-    summaries = [row.summary for row in rows]
-    return total(one.provisional_net for one in summaries), sum(one.provisional_copies for one in summaries)
+    found = [row.brief for row in rows]
+    return total(one.provisional_net for one in found), sum(one.provisional_copies for one in found)
 
 
 def tiles(

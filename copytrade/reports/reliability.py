@@ -58,7 +58,7 @@ def _reach(job: SyncJob) -> Reach:
 
 def notes(row: TraderRow, period: str, reach: Reach | None) -> list[Note]:
     """What to keep in mind about this line. `reach`: that of its connection."""
-    found, summary = [], row.summary
+    found, summary = [], row.brief
     if not summary.closed_copies:
         found.append(Note("none", "nothing closed"))
     elif summary.closed_copies < MINIMUM_COPIES:
@@ -75,7 +75,7 @@ def notes(row: TraderRow, period: str, reach: Reach | None) -> list[Note]:
 
 def _short(row: TraderRow, period: str) -> bool:
     """In a month or less every trader's time is short; that is said once, under the table."""
-    days, summary = PERIODS[period], row.summary
+    days, summary = PERIODS[period], row.brief
     if (days is not None and days <= MINIMUM_DAYS) or summary.since is None or summary.until is None:
         return False
     return summary.until - summary.since < MINIMUM_DAYS * _DAY

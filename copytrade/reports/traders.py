@@ -56,6 +56,11 @@ class TraderRow:
         return self.kept.summary
 
     @property
+    def brief(self) -> statistics.Brief:
+        """Of the summary, what a table shows."""
+        return self.kept.brief
+
+    @property
     def spark(self) -> list[Decimal]:
         """Cumulative net result, at most 40 points, oldest first."""
         return self.kept.spark

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from copytrade.models import Trader
-from copytrade.statistics import Parts, Returns, Spread
+from copytrade.statistics import BriefParts, Parts, Returns, Spread
 
 _COUNTS = {"closed_copies", "wins", "losses", "provisional_copies", "days"} | {
     "longest_win_streak",
@@ -53,7 +55,12 @@ def keep(parts: Parts, returns: Returns | None) -> dict:
 
 def parts(figures: dict) -> Parts:
     """What `keep` kept."""
-    return Parts(**{name: _read(name, figures[name]) for name in _NAMES})
+    return Parts(**{name: read(figures[name]) for name, read in _ALL})
+
+
+def brief_parts(figures: dict) -> BriefParts:
+    """Of that, what a line of a table is made of: the rest is left unread."""
+    return BriefParts(**{name: read(figures[name]) for name, read in _BRIEF})
 
 
 def returns(figures: dict) -> Returns | None:
@@ -70,16 +77,16 @@ def returns(figures: dict) -> Returns | None:
     )
 
 
-def _read(name: str, value):
+def _reader(name: str) -> Callable[[Any], Any]:
     if name in _COUNTS:
-        return value
+        return int
     if name in _SPREADS:
-        return Spread(value[0], *map(_number, value[1:]))
+        return lambda value: Spread(value[0], *map(_number, value[1:]))
     if name == "falls":
-        return tuple((Decimal(peak), Decimal(fall)) for peak, fall in value)
+        return lambda value: tuple([(Decimal(peak), Decimal(fall)) for peak, fall in value])
     if name in _MOMENTS:
-        return value and datetime.fromisoformat(value)
-    return _number(value)
+        return lambda value: value and datetime.fromisoformat(value)
+    return _number
 
 
 def _text(number: Decimal | None) -> str | None:
@@ -88,3 +95,7 @@ def _text(number: Decimal | None) -> str | None:
 
 def _number(text: str | None) -> Decimal | None:
     return None if text is None else Decimal(text)
+
+
+_ALL = [(name, _reader(name)) for name in _NAMES]
+_BRIEF = [(field.name, _reader(field.name)) for field in fields(BriefParts)]

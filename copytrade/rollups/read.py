@@ -19,11 +19,11 @@ from django.utils import timezone
 
 from copytrade.asking import kept_cursor
 from copytrade.models import Account, Trader, User
-from copytrade.statistics import Summary, from_parts, summarise
+from copytrade.statistics import Brief, Summary, brief_from_parts, from_parts, summarise
 
 from .counted import FIGURES
 from .details import loaded
-from .kept import capital_of, parts, returns
+from .kept import brief_parts, capital_of, parts, returns
 from .periods import PERIODS
 
 _TOTALS = ", ".join(f"coalesce(sum(d.{name}), 0)" for name in FIGURES)
@@ -108,6 +108,20 @@ class PeriodRow:
     def spark(self) -> list[Decimal]:
         """Cumulative net, at most 40 points, oldest first."""
         return [Decimal(0)] if self.kept is None else [Decimal(point) for point in loaded(self.kept.spark)]
+
+    @cached_property
+    def brief(self) -> Brief:
+        """The figures of a line of a table, as the summary has them: a table of many lines needs no others."""
+        if self.kept is None:
+            return self.summary
+        capital, label = capital_of(self.trader)
+        return brief_from_parts(
+            brief_parts(loaded(self.kept.figures)),
+            capital=capital,
+            capital_label=label,
+            now=self.now,
+            net_before=self.kept.net_before,
+        )
 
     @cached_property
     def summary(self) -> Summary:

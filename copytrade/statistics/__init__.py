@@ -9,16 +9,26 @@ Source: the project's statistics page; DEFINITIONS has it in one sentence a figu
 from .breakdowns import BREAKDOWNS, breakdown
 from .definitions import DEFINITIONS
 from .exposure import margin_in_use
-from .parts import Parts
+from .parts import BriefParts, Parts
 from .series import daily, equity
-from .summary import MINIMUM_COPIES, MINIMUM_DAYS, Returns, from_parts, returns_of, summarise
-from .types import Copy, Row, Spread, Summary
+from .summary import (
+    MINIMUM_COPIES,
+    MINIMUM_DAYS,
+    Returns,
+    brief_from_parts,
+    from_parts,
+    returns_of,
+    summarise,
+)
+from .types import Brief, Copy, Row, Spread, Summary
 
 __all__ = [
     "BREAKDOWNS",
     "DEFINITIONS",
     "MINIMUM_COPIES",
     "MINIMUM_DAYS",
+    "Brief",
+    "BriefParts",
     "Copy",
     "Parts",
     "Returns",
@@ -26,6 +36,7 @@ __all__ = [
     "Spread",
     "Summary",
     "breakdown",
+    "brief_from_parts",
     "daily",
     "equity",
     "from_parts",

@@ -17,13 +17,12 @@ from .types import Copy, Spread
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Sums and shapes of closed copies. Names that Summary has too mean the same there.
+class BriefParts:
+    """What the figures of one line of a table are made of. Names that Brief has too mean the same there.
 
     `won` and `lost` are sums of net above and below 0, both as numbers above 0. `falls`: pairs of a high
     point and the deepest fall below it, enough of them that the deepest fall in percent of any capital is
-    among them. `last_peak`: when the net profit was last at its highest, None without copies. `days`: the
-    length of the daily series. `provisional_from`: the true-up that the provisional part counts from.
+    among them. `provisional_from`: the true-up that the provisional part counts from.
     """
 
     closed_copies: int
@@ -32,17 +31,27 @@ class Parts:
     since: datetime | None
     until: datetime | None
     net_profit: Decimal
-    gross: Decimal
-    open_fees: Decimal
     won: Decimal
     lost: Decimal
-    margin_turned_over: Decimal
     provisional_from: datetime
     provisional_copies: int
     provisional_net: Decimal
     peak_margin: Decimal
     max_drawdown: Decimal
     falls: tuple[tuple[Decimal, Decimal], ...]
+
+
+@dataclass(frozen=True)
+class Parts(BriefParts):
+    """Sums and shapes of closed copies. Names that Summary has too mean the same there.
+
+    `last_peak`: when the net profit was last at its highest, None without copies. `days`: the length of the daily
+    series.
+    """
+
+    gross: Decimal
+    open_fees: Decimal
+    margin_turned_over: Decimal
     current_drawdown: Decimal
     last_peak: datetime | None
     days: int

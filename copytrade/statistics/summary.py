@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 from .exact import EXACT, RATIO, ZERO, microseconds, ratio, ratio_or_none
-from .parts import Parts, parts_of, true_up_before
+from .parts import BriefParts, Parts, parts_of, true_up_before
 from .returns import USED_UP, daily_returns, sharpe, sortino
 from .series import daily, ordered
-from .types import Copy, Summary
+from .types import Brief, Copy, Summary
 
 MINIMUM_DAYS = 30
 MINIMUM_COPIES = 20
@@ -102,13 +102,28 @@ def from_parts(
     Sortino are those of `returns`, if they are on the same capital.
     """
     figures = _Figures()
-    _money(figures, parts, now, reported_total)
+    _brief(figures, parts, capital, capital_label, now, net_before)
+    _money(figures, parts, reported_total)
     _results(figures, parts)
-    _capital(figures, parts, capital, capital_label, net_before)
+    _margins(figures, parts)
     _drawdown(figures, parts, now)
     _days(figures, parts, days, returns, minimum_days, minimum_copies)
     _times(figures, parts)
     return Summary(**figures, reasons=figures.reasons)
+
+
+def brief_from_parts(
+    parts: BriefParts,
+    *,
+    capital: Decimal | None,
+    capital_label: str = "",
+    now: datetime,
+    net_before: Decimal = ZERO,
+) -> Brief:
+    """What from_parts makes of all parts, of the figures that Brief has: for a table of many lines."""
+    figures = _Figures()
+    _brief(figures, parts, capital, capital_label, now, net_before)
+    return Brief(**figures, reasons=figures.reasons)
 
 
 def returns_of(days: Sequence[tuple[date, Decimal]], capital: Decimal | None) -> Returns:
@@ -119,44 +134,66 @@ def returns_of(days: Sequence[tuple[date, Decimal]], capital: Decimal | None) ->
     return Returns(capital, *sharpe(found), *sortino(found))
 
 
-def _money(figures: _Figures, parts: Parts, now: datetime, reported: Decimal | None) -> None:
-    gap = EXACT.subtract(parts.gross, parts.net_profit)
+def _brief(
+    figures: _Figures,
+    parts: BriefParts,
+    capital: Decimal | None,
+    label: str,
+    now: datetime,
+    net_before: Decimal,
+) -> None:
+    """What Brief has, of which Summary has more."""
     # Parts of yesterday hold nothing that closed since today's true-up.
     recent = parts.provisional_from == true_up_before(now)
     figures.update(
         closed_copies=parts.closed_copies,
+        wins=parts.wins,
         since=parts.since,
         until=parts.until,
         net_profit=parts.net_profit,
+        provisional_copies=parts.provisional_copies if recent else 0,
+        provisional_net=parts.provisional_net if recent else ZERO,
+        max_drawdown=parts.max_drawdown,
+    )
+    nothing, no_losses = _undecided(parts)
+    figures.put("win_rate", ratio_or_none(parts.wins, parts.wins + parts.losses), nothing)
+    figures.put("profit_factor", ratio_or_none(parts.won, parts.lost), no_losses)
+    _capital(figures, parts, capital, label, net_before)
+    _deepest(figures, parts)
+
+
+def _money(figures: _Figures, parts: Parts, reported: Decimal | None) -> None:
+    gap = EXACT.subtract(parts.gross, parts.net_profit)
+    figures.update(
         gross=parts.gross,
         cost_gap=gap,
         open_fees=parts.open_fees,
         unexplained_costs=EXACT.subtract(gap, parts.open_fees),
-        provisional_copies=parts.provisional_copies if recent else 0,
-        provisional_net=parts.provisional_net if recent else ZERO,
         reported_total=reported,
     )
     difference = None if reported is None else EXACT.subtract(parts.net_profit, reported)
     figures.put("reconciliation_gap", difference, "the exchange's own total is not known")
 
 
+def _undecided(parts: BriefParts) -> tuple[str, str]:
+    """Why there are neither wins nor losses, and why there are no losses."""
+    nothing = NO_COPIES if not parts.closed_copies else "only break-even copies"
+    return nothing, "no losses" if parts.wins else nothing
+
+
 def _results(figures: _Figures, parts: Parts) -> None:
     n, wins, losses, won, lost = parts.closed_copies, parts.wins, parts.losses, parts.won, parts.lost
-    decided = wins + losses
-    nothing = NO_COPIES if not n else "only break-even copies"
-    no_losses = "no losses" if wins else nothing
-    figures.update(wins=wins, losses=losses, break_even=n - decided)
-    figures.put("win_rate", ratio_or_none(wins, decided), nothing)
+    nothing, no_losses = _undecided(parts)
+    figures.update(losses=losses, break_even=n - wins - losses)
     figures.put("average_win", ratio_or_none(won, wins), "no wins" if n else nothing)
     figures.put("average_loss", ratio_or_none(lost, losses), "no losses" if n else nothing)
     # From the sums, not from the rounded averages: one division rounds less than three.
     payoff = ratio(EXACT.multiply(won, losses), EXACT.multiply(lost, wins)) if wins and losses else None
     figures.put("payoff", payoff, no_losses if not losses else "no wins")
-    figures.put("profit_factor", ratio_or_none(won, lost), no_losses)
     figures.put("expectancy", ratio_or_none(parts.net_profit, n), NO_COPIES)
 
 
-def capital_base(parts: Parts, capital: Decimal | None, net_before: Decimal) -> Decimal | None:
+def capital_base(parts: BriefParts, capital: Decimal | None, net_before: Decimal) -> Decimal | None:
     """What results are measured against at the start of the period; None where that is not above 0."""
     return _base(capital, parts.peak_margin, net_before)
 
@@ -177,37 +214,41 @@ def _base(capital: Decimal | None, peak_margin: Decimal, net_before: Decimal) ->
 
 
 def _capital(
-    figures: _Figures, parts: Parts, capital: Decimal | None, label: str, net_before: Decimal
+    figures: _Figures, parts: BriefParts, capital: Decimal | None, label: str, net_before: Decimal
 ) -> None:
-    net, closed = parts.net_profit, parts.closed_copies
     known = capital is not None and capital > 0
     figures.update(
-        peak_margin=parts.peak_margin,
-        margin_turned_over=parts.margin_turned_over,
         capital=capital_base(parts, capital, net_before),
         capital_label=(label or ON_GIVEN) if known else ON_PEAK_MARGIN,
     )
-    no_capital = NO_CAPITAL if closed or known else NO_COPIES
-    figures.put("roi_on_capital", ratio_or_none(net, figures["capital"]), no_capital)
-    no_margin = "no margin was held" if closed else NO_COPIES
+    no_capital = NO_CAPITAL if parts.closed_copies or known else NO_COPIES
+    figures.put("roi_on_capital", ratio_or_none(parts.net_profit, figures["capital"]), no_capital)
+
+
+def _margins(figures: _Figures, parts: Parts) -> None:
+    net = parts.net_profit
+    figures.update(peak_margin=parts.peak_margin, margin_turned_over=parts.margin_turned_over)
+    no_margin = "no margin was held" if parts.closed_copies else NO_COPIES
     figures.put("roi_on_peak_margin", ratio_or_none(net, parts.peak_margin), no_margin)
     figures.put("roi_on_margin_turned_over", ratio_or_none(net, parts.margin_turned_over), no_margin)
 
 
-def _drawdown(figures: _Figures, parts: Parts, now: datetime) -> None:
-    capital: Decimal | None = figures["capital"]
-    in_water = bool(parts.current_drawdown) and parts.last_peak is not None
-    under_water = max(microseconds(now - parts.last_peak), 0) if in_water and parts.last_peak else 0
-    figures.update(
-        max_drawdown=parts.max_drawdown,
-        current_drawdown=parts.current_drawdown,
-        days_under_water=ratio(under_water, _DAY),
-    )
-    part = None
+def _deepest(figures: _Figures, parts: BriefParts) -> None:
+    """The deepest fall as a part of the capital and of what had been earned on it by then."""
+    capital, part = figures["capital"], None
     if capital is not None:
         falls = (RATIO.divide(below, EXACT.add(capital, peak)) for peak, below in parts.falls)
         part = max(falls, default=ZERO)
     figures.put("max_drawdown_percent", part, figures.reasons.get("roi_on_capital", NO_CAPITAL))
+
+
+def _drawdown(figures: _Figures, parts: Parts, now: datetime) -> None:
+    in_water = bool(parts.current_drawdown) and parts.last_peak is not None
+    under_water = max(microseconds(now - parts.last_peak), 0) if in_water and parts.last_peak else 0
+    figures.update(
+        current_drawdown=parts.current_drawdown,
+        days_under_water=ratio(under_water, _DAY),
+    )
     figures.put(
         "recovery",
         ratio_or_none(parts.net_profit, parts.max_drawdown),

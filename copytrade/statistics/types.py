@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -49,8 +49,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Summary:
-    """Every figure of a set of closed copies. DEFINITIONS has a sentence for each field.
+class Brief:
+    """The figures of a set of closed copies that one line of a table shows. DEFINITIONS has a sentence for each.
 
     Ratios are fractions (0.5 is 50 %). A figure that is undefined or hidden is None, and `reasons` has
     a short text under its name.
@@ -58,37 +58,49 @@ class Summary:
 
     closed_copies: int
     wins: int
-    losses: int
-    break_even: int
     since: datetime | None
     until: datetime | None
 
     net_profit: Decimal
-    gross: Decimal
-    cost_gap: Decimal
-    open_fees: Decimal
-    unexplained_costs: Decimal
     provisional_copies: int
     provisional_net: Decimal
-    reported_total: Decimal | None
-    reconciliation_gap: Decimal | None
 
     win_rate: Decimal | None
-    average_win: Decimal | None
-    average_loss: Decimal | None
-    payoff: Decimal | None
     profit_factor: Decimal | None
-    expectancy: Decimal | None
 
     max_drawdown: Decimal
     max_drawdown_percent: Decimal | None
-    current_drawdown: Decimal
-    days_under_water: Decimal
-    recovery: Decimal | None
 
     capital: Decimal | None
     capital_label: str
     roi_on_capital: Decimal | None
+
+    reasons: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Summary(Brief):
+    """Every figure of a set of closed copies, as Brief has some of them."""
+
+    losses: int
+    break_even: int
+
+    gross: Decimal
+    cost_gap: Decimal
+    open_fees: Decimal
+    unexplained_costs: Decimal
+    reported_total: Decimal | None
+    reconciliation_gap: Decimal | None
+
+    average_win: Decimal | None
+    average_loss: Decimal | None
+    payoff: Decimal | None
+    expectancy: Decimal | None
+
+    current_drawdown: Decimal
+    days_under_water: Decimal
+    recovery: Decimal | None
+
     roi_on_peak_margin: Decimal | None
     roi_on_margin_turned_over: Decimal | None
     peak_margin: Decimal
@@ -106,8 +118,6 @@ class Summary:
     time_in_market: Decimal | None
     longest_win_streak: int
     longest_loss_streak: int
-
-    reasons: dict[str, str] = field(default_factory=dict)
 
     @property
     def holding_hours_mean(self) -> Decimal | None:

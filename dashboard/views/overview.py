@@ -37,7 +37,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         )
     found = reports.overview(user, chosen.key, zone=zone, now=now)
     marks = _marks(found.settings, chosen.since(now, zone))
-    ranked = sorted(found.traders, key=lambda row: row.summary.net_profit, reverse=True)
+    ranked = sorted(found.traders, key=lambda row: row.brief.net_profit, reverse=True)
     context: dict[str, Any] = {
         "overview": found,
         "freshness": found.freshness,
@@ -94,7 +94,7 @@ def _alerts(found: reports.Overview) -> dict[str, Any]:
 
 def _earning(ranked: list[reports.TraderRow]) -> dict[str, Any]:
     """Who earned most and who lost most, among those who closed anything."""
-    active = [row for row in ranked if row.summary.closed_copies]
+    active = [row for row in ranked if row.brief.closed_copies]
     best = active[0] if active and active[0].summary.net_profit > 0 else None
     worst = active[-1] if active and active[-1].summary.net_profit < 0 else None
     return {"best": best, "worst": worst}
@@ -132,7 +132,7 @@ def _fitting(found: reports.Overview) -> int:
 def _told(found: reports.Overview) -> str:
     deepest = max((depth for _, _, depth in found.equity), default=Decimal(0))
     net = found.equity[-1][1] if found.equity else Decimal(0)
-    return charts.told(net, deepest, sum(row.summary.closed_copies for row in found.traders))
+    return charts.told(net, deepest, sum(row.brief.closed_copies for row in found.traders))
 
 
 def _marks(versions: list[SettingsVersion], since: datetime | None) -> list[tuple[datetime, str, str]]:

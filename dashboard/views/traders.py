@@ -20,12 +20,12 @@ TABLE_PERIODS = (WEEK, MONTH, QUARTER, YEAR, ALL)
 # The heading, its explanation (a name of DEFINITIONS), and what is compared. What is not known comes last both ways.
 SORTS: dict[str, tuple[str, str, Callable[[reports.TraderRow], Any]]] = {
     "name": ("Trader", "", lambda row: str(row.trader).casefold()),
-    "net": ("Net, USDT", "net_profit", lambda row: row.summary.net_profit),
-    "roi": ("ROI", "roi_on_capital", lambda row: row.summary.roi_on_capital),
-    "win": ("Win rate", "win_rate", lambda row: row.summary.win_rate),
-    "factor": ("Profit factor", "profit_factor", lambda row: row.summary.profit_factor),
-    "drawdown": ("Drawdown", "max_drawdown_percent", lambda row: row.summary.max_drawdown_percent),
-    "n": ("Copies", "closed_copies", lambda row: row.summary.closed_copies),
+    "net": ("Net, USDT", "net_profit", lambda row: row.brief.net_profit),
+    "roi": ("ROI", "roi_on_capital", lambda row: row.brief.roi_on_capital),
+    "win": ("Win rate", "win_rate", lambda row: row.brief.win_rate),
+    "factor": ("Profit factor", "profit_factor", lambda row: row.brief.profit_factor),
+    "drawdown": ("Drawdown", "max_drawdown_percent", lambda row: row.brief.max_drawdown_percent),
+    "n": ("Copies", "closed_copies", lambda row: row.brief.closed_copies),
     "money": ("Money there", "", lambda row: row.trader.copy_trading_balance),
 }
 
@@ -54,9 +54,9 @@ def traders(request: HttpRequest) -> HttpResponse:
         "periods": TABLE_PERIODS,
         "period": chosen,
         "copied": sum(row.trader.copied for row in rows),
-        "total": total(row.summary.net_profit for row in rows),
+        "total": total(row.brief.net_profit for row in rows),
         "accounts": {row.trader.account_id for row in rows},
-        "bases": sorted({row.summary.capital_label for row in rows if row.summary.capital_label}),
+        "bases": sorted({row.brief.capital_label for row in rows if row.brief.capital_label}),
         "picked": {whole(text) for text in request.GET.getlist("trader")},
         "cut_at": reach if reach and since and since < reach else None,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -15,6 +15,7 @@ from copytrade import reports, rollups
 from copytrade.models import Account, DayResult, TrackingOrder, Trader, User
 from copytrade.reports.copies import copies_by_trader
 from copytrade.rollups import periods, read
+from copytrade.statistics import Brief
 from copytrade.statistics.exact import EXACT, total
 
 NOW = datetime(2026, 3, 29, 12, tzinfo=UTC)  # a day on which clocks in Berlin go forward
@@ -97,9 +98,16 @@ def assert_summaries_equal_the_reference(account: Account, now: datetime = NOW) 
             expected = reports.trader_summary(row.trader, since=since, zone=zone, now=now)
             assert row.summary == replace(expected, daily_series=()), period
             assert (row.net, row.closed_copies) == (expected.net_profit, expected.closed_copies)
+            assert_brief_is_of_the_summary(row)
             own = copies_by_trader(row.trader.orders.all())[row.trader.pk]
             shown = [copy for copy in own if since is None or copy.close_time >= since]
             assert row.spark == reports.traders.spark(shown)
+
+
+def assert_brief_is_of_the_summary(row: read.PeriodRow) -> None:
+    for name in (field.name for field in fields(Brief) if field.name != "reasons"):
+        assert getattr(row.brief, name) == getattr(row.summary, name), name
+        assert row.brief.reasons.get(name) == row.summary.reasons.get(name), name
 
 
 def rows(trader: Trader, period: str, now: datetime = NOW) -> list[read.PeriodRow]:

@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from copytrade import rollups
 from copytrade.models import Account, Trader, User
 from copytrade.rollups import read
-from tests.support.rollup_truth import NOW, put, told
+from copytrade.statistics import Brief, Summary
+from tests.support.rollup_truth import NOW, assert_brief_is_of_the_summary, put, rows, told
 
 
 def test_pages_read_sums_in_one_query_each(trader: Trader, charlie: User) -> None:
@@ -67,3 +68,22 @@ def test_traders_read_by_a_bare_cursor_are_whole_and_in_their_order(alice: User,
                 for column in mine._meta.concrete_fields:
                     assert getattr(mine, column.attname) == getattr(theirs, column.attname), column
     assert len(queries) == 1 and str(found[0].capital_base) == "10.50"
+
+
+def test_the_brief_of_a_line_is_what_its_summary_says(trader: Trader) -> None:
+    (never,) = rows(trader, "all")
+    assert never.kept is None and never.brief == never.summary, "a trader that was found a moment ago"
+    told(put(trader, str(number % 5 - 2), NOW - timedelta(hours=7 * number)) for number in range(60))
+    rollups.summarise_stale(now=NOW)
+    for period in rollups.PERIODS:
+        for now in (NOW, NOW + timedelta(days=1)):
+            (row,) = rows(trader, period, now)
+            assert type(row.brief) is Brief and type(row.summary) is Summary
+            assert_brief_is_of_the_summary(row)
+            recent = row.brief.provisional_copies, row.brief.provisional_net
+            assert recent == ((2, -3) if now == NOW else (0, 0)), "nothing closed since the next true-up"
+    for base in ("0.00000001", "250", "9" * 40):
+        Trader.objects.filter(pk=trader.pk).update(capital_base=Decimal(base))
+        (row,) = rows(trader, "90")
+        assert_brief_is_of_the_summary(row)
+        assert row.brief.capital_label == "on the capital you entered"
