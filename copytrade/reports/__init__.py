@@ -5,6 +5,8 @@
 first page, `visits` what is new on it; `timeline` the versions of a trader's settings.
 """
 
+from copytrade.together import Prepared, together
+
 from .compare import Compared, Comparison, Pair, Shared, compare
 from .freshness import Freshness, Reading, freshness, freshness_of
 from .history import HistoryPage, HistoryTotals, history_page
@@ -22,9 +24,8 @@ from .orders import (
 from .overlap import Overlap, Part, overlaps
 from .overview import Line, Overview, Tile, overview, overview_line
 from .readiness import ready
-from .reliability import Note, notes, table_and_reaches
+from .reliability import Note, Table, notes, table, table_and_reaches
 from .timeline import Entry, timeline
-from .together import Prepared, together
 from .trader_around import Around, TruedUp, trader_around
 from .trader_page import Previous, Reach, TraderPage, reach_of, trader_page, trader_range
 from .traders import (
@@ -63,6 +64,7 @@ __all__ = [
     "Reconciliation",
     "Shared",
     "Since",
+    "Table",
     "Tile",
     "Totals",
     "TraderPage",
@@ -86,6 +88,7 @@ __all__ = [
     "ready",
     "reconciliation",
     "since_last_visit",
+    "table",
     "table_and_reaches",
     "timeline",
     "together",

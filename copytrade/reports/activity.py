@@ -36,9 +36,9 @@ from django.utils import timezone
 from copytrade import meters
 from copytrade.intervals import interval
 from copytrade.models import COPY_KINDS, OWN_KINDS, Account, DataIssue, SyncJob, User
+from copytrade.together import Prepared
 
 from .freshness import GRACE_INTERVALS, LEAST, MOST_GRACE
-from .together import Prepared
 
 # What one call for copy trading weighs (interface.md): the least that a page of records can cost.
 FLOOR_WEIGHT = 10

@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from copytrade.intervals import interval_of
 from copytrade.models import COPY_KINDS, Account, SyncJob, User
-
-from .together import Prepared
+from copytrade.together import Prepared, Query, refer
 
 # What is promised is the interval that was planned (intervals.py). A reading counts as stale after three more of
 # them, but after ten minutes more at the most, and never before a minute.
@@ -66,21 +65,23 @@ def freshness(
     """The freshness of a user's (or one account's) data. One query. `kinds`: what counts; else copying."""
     asked = _of_account if isinstance(subject, Account) else _of_user
     jobs, accounts = asked(pk=subject.pk)
-    known = {account.pk: account for account in accounts}
-    for job in jobs:
-        job.account = known[job.account_id]
+    refer(jobs, "account", {account.pk: account for account in accounts})
     return freshness_of(jobs, kinds, now)
 
 
 @Prepared
-def _of_account(pk: Any) -> Sequence[QuerySet[Any]]:
+def _of_account(pk: Any) -> Sequence[Query]:
     return SyncJob.objects.filter(account=pk).order_by("account_id", "pk"), Account.objects.filter(pk=pk)
 
 
 @Prepared
-def _of_user(pk: Any) -> Sequence[QuerySet[Any]]:
-    jobs = SyncJob.objects.filter(account__owner=pk)
-    return jobs.order_by("account_id", "pk"), Account.objects.filter(owner=pk)
+def _of_user(pk: Any) -> Sequence[Query]:
+    return jobs_of(pk), Account.objects.filter(owner=pk)
+
+
+def jobs_of(user: Any) -> QuerySet[SyncJob]:
+    """What freshness_of tells from, for a page that asks for more at once and has the accounts."""
+    return SyncJob.objects.filter(account__owner=user).order_by("account_id", "pk")
 
 
 def freshness_of(

@@ -15,9 +15,9 @@ from django.db.models import F, Func, OuterRef, Q, QuerySet
 from copytrade.asking import kept_cursor
 from copytrade.models import Account, TrackingOrder, Trader, User
 from copytrade.rollups.days import day_of, first_moment
+from copytrade.together import Prepared
 
 from .orders import NO_FILTERS, Filters, filtered, orders_of
-from .together import Prepared
 from .zones import zone_of
 
 MOST_UNDATED = 20

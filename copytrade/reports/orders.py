@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from copytrade.models import TrackingOrder, Trader, User
 from copytrade.statistics.exact import EXACT, total
-
-from .together import Prepared
+from copytrade.together import Prepared
 
 ZERO = Decimal(0)
 GONE_SHOWN = 20

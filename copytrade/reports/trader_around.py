@@ -24,9 +24,9 @@ from copytrade.models import (
 )
 from copytrade.models.orders import OPENED_VALUE
 from copytrade.statistics.exact import EXACT
+from copytrade.together import Prepared
 
 from .orders import BRIEFLY, OPEN_SHOWN, OpenOrder, open_order
-from .together import Prepared
 
 MOST_OPEN, MOST_LATEST, MOST_MARKS, MOST_NOTES, MOST_TRUED_UP = 20, 8, 100, 100, 6
 # The profit share of a day is settled at the next 00:00 UTC: what is corrected later than this is no true-up.

@@ -6,20 +6,20 @@ Daily sums are never behind the ledger. Summaries may be, for the seconds until 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-from django.db import connection
-from django.db.models import JSONField, Model
 from django.utils import timezone
 
 from copytrade.asking import kept_cursor
 from copytrade.models import Account, Trader, User
 from copytrade.statistics import Brief, Summary, brief_from_parts, from_parts, summarise
+from copytrade.together import Prepared, Query, Words, refer
 
 from .counted import FIGURES
 from .details import loaded
@@ -60,13 +60,13 @@ SUMMARY = "s.closed_copies, s.net, s.net_before, s.figures, s.spark, s.computed_
 
 @dataclass(frozen=True)
 class KeptSummary:
-    """What a page needs of a PeriodSummary, `figures` and `spark` unread."""
+    """What a page needs of a PeriodSummary, `figures` and `spark` as they are kept, or as text that is unread."""
 
     closed_copies: int
     net: Decimal
     net_before: Decimal
-    figures: str
-    spark: str
+    figures: Any
+    spark: Any
     computed_at: datetime
 
 
@@ -150,43 +150,35 @@ def period_rows(user: User, period: str, now: datetime | None = None) -> list[Pe
     Traders of one account share its object. Raises KeyError for an unknown period.
     """
     PERIODS[period]
-    now = now or timezone.now()
-    accounts: dict[int, Account] = {}
-    with kept_cursor() as cursor:
-        cursor.execute(_PERIOD_ROWS, [period, user.pk])
-        return [_period_row(row, period, now, accounts) for row in cursor.fetchall()]
+    return rows_of(_rows(owner=user.pk, period=period), period, now or timezone.now())
 
 
-def _period_row(row: Sequence[Any], period: str, now: datetime, accounts: dict[int, Account]) -> PeriodRow:
-    trader = _TRADER.read(row)
-    if trader.account_id not in accounts:
-        accounts[trader.account_id] = _ACCOUNT.read(row[_TRADER.width :])
-    trader.account = accounts[trader.account_id]
-    kept, _ = kept_summary(row[_TRADER.width + _ACCOUNT.width :])
-    return PeriodRow(trader, period, kept, now)
+def rows_asked(owner: Any, period: Any) -> tuple[Query, Query, Query]:
+    """What rows_of makes the rows of, for a page that asks for more at once: traders, accounts, summaries."""
+    return (
+        Trader.objects.filter(account__owner=owner).order_by("-copied", "name", "pk"),
+        Account.objects.filter(owner=owner),
+        Words(_SUMMARIES, owner=owner, period=period),
+    )
 
 
-class _Columns:
-    """A model's columns in a statement of our own, and its objects from a bare cursor."""
-
-    def __init__(self, model: type[Model], alias: str) -> None:
-        self._model, columns = model, model._meta.concrete_fields
-        self._names, self.width = [column.attname for column in columns], len(columns)
-        self._json = [place for place, column in enumerate(columns) if isinstance(column, JSONField)]
-        self.sql = ", ".join(f"{alias}.{column.column}" for column in columns)
-
-    def read(self, row: Sequence[Any]) -> Any:
-        values = list(row[: self.width])
-        for place in self._json:
-            values[place] = loaded(values[place])
-        return self._model.from_db(connection.alias, self._names, values)
+_rows = Prepared(rows_asked)
+# A row each, whose figures come as they are kept: what is exact in them is text already.
+_SUMMARIES = """SELECT json_agg(json_build_array(s.trader_id, s.closed_copies, s.net::text, s.net_before::text,
+    s.figures, s.spark, s.computed_at)) AS rows
+FROM copytrade_periodsummary s
+WHERE s.period = %(period)s AND s.account_id IN (SELECT id FROM copytrade_account WHERE owner_id = %(owner)s)"""
 
 
-_TRADER, _ACCOUNT = _Columns(Trader, "t"), _Columns(Account, "a")
-_PERIOD_ROWS = f"""SELECT {_TRADER.sql}, {_ACCOUNT.sql}, {SUMMARY}
-FROM copytrade_trader t JOIN copytrade_account a ON a.id = t.account_id
-LEFT JOIN copytrade_periodsummary s ON s.trader_id = t.id AND s.period = %s
-WHERE a.owner_id = %s ORDER BY t.copied DESC, t.name, t.id"""
+def rows_of(found: Sequence[Any], period: str, now: datetime) -> list[PeriodRow]:
+    """`found`: what rows_asked asked for, in its order."""
+    traders, accounts, (summaries,) = found
+    refer(traders, "account", {account.pk: account for account in accounts})
+    kept = {
+        key: KeptSummary(n, Decimal(net), Decimal(before), figures, spark, datetime.fromisoformat(at))
+        for key, n, net, before, figures, spark, at in summaries or ()
+    }
+    return [PeriodRow(trader, period, kept.get(trader.pk), now) for trader in traders]
 
 
 def day_series(traders: Iterable[int], since: date | None = None, until: date | None = None) -> list[DayRow]:
@@ -256,23 +248,38 @@ def account_series(
         return [(day, Totals(*row)) for day, *row in cursor.fetchall()]
 
 
-class DayNet(NamedTuple):
-    """Closed copies of a day of the owner's zone, and their net."""
+@dataclass(frozen=True)
+class DayNets:
+    """The days of the owner's zone with closed copies, oldest first, a column each: the day, how many copies, their
+    net."""
 
-    day: date
-    n: int
-    net: Decimal
+    days: Sequence[date] = ()
+    n: Sequence[int] = ()
+    net: Sequence[Decimal] = ()
+
+    def part(self, first: date | None, last: date | None = None) -> DayNets:
+        """From one day to another, both included; None: without a bound."""
+        start = 0 if first is None else bisect_left(self.days, first)
+        end = len(self.days) if last is None else bisect_right(self.days, last)
+        return DayNets(self.days[start:end], self.n[start:end], self.net[start:end])
 
 
-def day_nets(accounts: Iterable[int]) -> list[DayNet]:
-    """Every day with closed copies, over all traders of these accounts together, oldest first. One query."""
-    with kept_cursor() as cursor:
-        cursor.execute(
-            """SELECT d.day, sum(d.n)::bigint, sum(d.net) FROM copytrade_accountday d
-            WHERE d.account_id = ANY(%s) GROUP BY d.day ORDER BY d.day""",
-            [list(accounts)],
-        )
-        return [DayNet(*row) for row in cursor.fetchall()]
+def days_asked(owner: Any) -> Words:
+    """What day_nets makes the days of, over all traders of a person's connections, for a page that asks for more at
+    once. Days come as texts, a column in one piece: that is read in a third of the time that rows take."""
+    return Words(_DAYS, owner=owner)
+
+
+_DAYS = """SELECT string_agg(d.day::text, ',' ORDER BY d.day) AS days, string_agg(d.n::text, ',' ORDER BY d.day) AS n,
+    string_agg(d.net::text, ',' ORDER BY d.day) AS net
+FROM (SELECT day, sum(n) AS n, sum(net) AS net FROM copytrade_accountday
+    WHERE account_id IN (SELECT id FROM copytrade_account WHERE owner_id = %(owner)s) GROUP BY day) d"""
+
+
+def day_nets(found: Sequence[str | None]) -> DayNets:
+    """`found`: what days_asked asked for."""
+    days, n, net = (column.split(",") if column else () for column in found)
+    return DayNets(list(map(date.fromisoformat, days)), list(map(int, n)), list(map(Decimal, net)))
 
 
 def accounts_of(user: User) -> list[int]:

@@ -19,7 +19,7 @@ from copytrade.statistics.exact import EXACT
 from dashboard import access, asked
 from dashboard.exports import FORMATS, Column, of_query, of_rows
 from dashboard.filters import history_filters, open_filters
-from dashboard.views.traders import table_rows, traders_asked
+from dashboard.views.traders import sorted_rows, traders_asked
 
 # The column, its kind, and where it stands in the ledger.
 ORDER_COLUMNS = (
@@ -108,7 +108,8 @@ def traders(request: HttpRequest, form: str) -> FileResponse:
         raise Http404
     user = access.person(request)
     chosen, sort, ascending = traders_asked(request.GET)
-    rows, reaches = table_rows(user, chosen, sort, ascending)
+    found, reaches = reports.table_and_reaches(user, chosen.key)
+    rows = sorted_rows(found, sort, ascending)
     cells = [_trader_cells(row, chosen.key, reaches.get(row.trader.account_id)) for row in rows]
     return of_rows(request, form, "Traders", TRADER_COLUMNS, cells)
 

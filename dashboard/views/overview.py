@@ -130,9 +130,8 @@ def _fitting(found: reports.Overview) -> int:
 
 
 def _told(found: reports.Overview) -> str:
-    deepest = max((depth for _, _, depth in found.equity), default=Decimal(0))
     net = found.equity[-1][1] if found.equity else Decimal(0)
-    return charts.told(net, deepest, sum(row.brief.closed_copies for row in found.traders))
+    return charts.told(net, found.deepest, sum(row.brief.closed_copies for row in found.traders))
 
 
 def _marks(versions: list[SettingsVersion], since: datetime | None) -> list[tuple[datetime, str, str]]:

@@ -10,7 +10,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from copytrade import reports
-from copytrade.models import User
 from copytrade.statistics.exact import total
 from dashboard import access, charts, htmx
 from dashboard.filters import ALL, MONTH, QUARTER, WEEK, YEAR, Period, period, whole
@@ -35,9 +34,9 @@ def traders(request: HttpRequest) -> HttpResponse:
     """Copied and former traders in one table; nothing ever drops out. Sorting and period are in the address."""
     user = access.person(request)
     chosen, sort, ascending = traders_asked(request.GET)
-    rows, reaches = table_rows(user, chosen, sort, ascending)
+    found = reports.table(user, chosen.key)
+    rows, reaches = sorted_rows(found.rows, sort, ascending), found.reaches
     since = chosen.since(timezone.now(), reports.zone_of(user))
-    ready = reports.ready([row.trader for row in rows])
     reach = max((one.complete_from for one in reaches.values() if one.complete_from), default=None)
     context = {
         "rows": [
@@ -45,7 +44,7 @@ def traders(request: HttpRequest) -> HttpResponse:
                 row,
                 charts.polyline(row.spark),
                 reports.notes(row, chosen.key, reaches.get(row.trader.account_id)),
-                ready[row.trader.pk],
+                found.ready[row.trader.pk],
             )
             for row in rows
         ],
@@ -61,7 +60,7 @@ def traders(request: HttpRequest) -> HttpResponse:
         "cut_at": reach if reach and since and since < reach else None,
     }
     if not htmx.wants_part(request):
-        context["freshness"] = reports.freshness(user, ["traders", "history"])
+        context["freshness"] = found.freshness
     return htmx.render(request, "traders/traders.jinja", context, partial="traders/listed.jinja")
 
 
@@ -72,14 +71,12 @@ def traders_asked(query: QueryDict) -> tuple[Period, str, bool]:
     return period(query, TABLE_PERIODS, ALL), sort, (way or ("up" if sort == "name" else "down")) == "up"
 
 
-def table_rows(
-    user: User, chosen: Period, sort: str, ascending: bool
-) -> tuple[list[reports.TraderRow], dict[int, reports.Reach]]:
-    """Every trader in the table's order, also for its file, and how far back the ledgers of their accounts go."""
-    (rows, reaches), value = reports.table_and_reaches(user, chosen.key), SORTS[sort][2]
+def sorted_rows(rows: list[reports.TraderRow], sort: str, ascending: bool) -> list[reports.TraderRow]:
+    """Every trader in the table's order, also for its file."""
+    value = SORTS[sort][2]
     known = [row for row in rows if value(row) is not None]
     known.sort(key=value, reverse=not ascending)
-    return known + [row for row in rows if value(row) is None], reaches
+    return known + [row for row in rows if value(row) is None]
 
 
 def _columns(sort: str, ascending: bool) -> list[dict[str, str]]:

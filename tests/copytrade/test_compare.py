@@ -138,17 +138,29 @@ def test_another_number_of_traders_is_refused(pair: list[Trader], n: int) -> Non
 
 
 @pytest.mark.django_db
-def test_the_table_is_the_same_in_two_queries(pair: list[Trader], alice: User, charlie: User) -> None:
+def test_the_table_is_the_same_in_one_query(pair: list[Trader], alice: User, charlie: User) -> None:
     for number in range(50, 53):
         open_copy(pair[0], number)
     with CaptureQueriesContext(connection) as caught:
         rows, reaches = reports.table_and_reaches(alice, "all")
-    assert len(caught) == 2
+    assert len(caught) == 1
+    with CaptureQueriesContext(connection) as caught:
+        table = reports.table(alice, "all")
+        assert all(row.trader.account.label for row in table.rows)
+    assert len(caught) == 1
+    assert [row.trader for row in table.rows] == [row.trader for row in rows] and table.reaches == reaches
+    assert table.ready == reports.ready([row.trader for row in rows], table.at)
+    assert table.freshness == reports.freshness(alice, ["traders", "history"], table.at)
     plain = reports.traders_table(alice, "all")
     told = [(row.trader, row.summary.net_profit, row.open_count, row.open_margin) for row in rows]
     assert told == [(row.trader, row.summary.net_profit, row.open_count, row.open_margin) for row in plain]
     assert set(reaches) == {pair[0].account_id}
     assert reports.table_and_reaches(charlie, "all") == ([], {})
+    nobody = reports.table(charlie, "all")
+    assert (nobody.rows, nobody.reaches, nobody.ready, nobody.freshness.state) == ([], {}, {}, "none")
+    for asked in (reports.table, reports.table_and_reaches):
+        with pytest.raises(KeyError):
+            asked(alice, "8")
 
 
 def keys_of(user: User, period: str = "all") -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -24,8 +24,8 @@ from copytrade.models import (
     TraderNote,
     User,
 )
-from copytrade.reports.together import Prepared, together
 from copytrade.reports.trader_around import trader_around
+from copytrade.together import Prepared, Query, Words, refer, together
 from tests.support.ledger_rows import BIG, account_of, closed_copy, open_copy, trader_of, version_of
 from tests.support.whole_world import rows_of
 
@@ -105,6 +105,44 @@ def test_prepared_queries_give_what_each_gives_with_the_values_of_this_time(
         assert [row.trader_id for row in second] == [trader.pk] * 2
     assert asked(trader=his.pk, keys=[], since=ever)[0] == []
     assert len(written) == 1, "the text is written once"
+
+
+def test_words_of_our_own_stand_beside_queries_and_their_values_come_by_name(trader: Trader) -> None:
+    closed_copy(trader, 1, "5.10000000000000000000001")
+
+    @Prepared
+    def asked(trader: Any, least: Any) -> Sequence[Query]:
+        told = Words(
+            """SELECT o.net_profit::text AS net, o.close_time AS at, '100 %% of "it"' AS words, %(least)s + 0 AS least
+            FROM copytrade_trackingorder o WHERE o.trader_id = %(trader)s AND o.net_profit >= %(least)s""",
+            least=least,
+            trader=trader,
+        )
+        return told, TrackingOrder.objects.filter(trader=trader), told
+
+    (order,) = TrackingOrder.objects.all()
+    for _ in range(2):
+        first, (row,), again = asked(trader=trader.pk, least=Decimal(1))
+        net, at, words, least = first
+        assert (net, words, least) == ("5.10000000000000000000001", '100 % of "it"', 1)
+        assert datetime.fromisoformat(at) == order.close_time
+        assert fields(row) == fields(order) and again == first
+        assert asked(trader=trader.pk, least=Decimal(6))[0] == (), "no row"
+    with CaptureQueriesContext(connection):
+        assert asked(trader=trader.pk, least=Decimal(1))[0] == first, (
+            "the same where queries are written down"
+        )
+
+
+def test_rows_are_given_what_they_refer_to_as_by_a_join(trader: Trader) -> None:
+    closed_copy(trader, 1)
+    orders, traders = together(TrackingOrder.objects.all(), Trader.objects.all())
+    refer(orders, "trader", {one.pk: one for one in traders})
+    with CaptureQueriesContext(connection) as captured:
+        assert orders[0].trader is traders[0]
+    assert not captured
+    with pytest.raises(KeyError):
+        refer(orders, "trader", {})
 
 
 def test_what_stands_around_a_trader_is_one_query(trader: Trader) -> None:

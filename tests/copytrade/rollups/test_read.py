@@ -13,6 +13,8 @@ from copytrade import rollups
 from copytrade.models import Account, Trader, User
 from copytrade.rollups import read
 from copytrade.statistics import Brief, Summary
+from copytrade.together import Prepared
+from tests.support.ledger_rows import account_of, trader_of
 from tests.support.rollup_truth import NOW, assert_brief_is_of_the_summary, put, rows, told
 
 
@@ -55,7 +57,7 @@ def test_the_rows_of_a_period_cost_the_same_however_many(alice: User, account: A
     assert cost() == few == 1
 
 
-def test_traders_read_by_a_bare_cursor_are_whole_and_in_their_order(alice: User, account: Account) -> None:
+def test_traders_of_a_period_are_whole_and_in_their_order(alice: User, account: Account) -> None:
     Account.objects.filter(pk=account.pk).update(permissions=["read"])
     whole = {"copied": True, "capital_base": Decimal("10.50"), "extras": {"bonus": [1]}}
     for uid, fields in enumerate([{"name": "B"}, {"name": "A"}, {"name": "C", **whole}], start=1):
@@ -87,3 +89,37 @@ def test_the_brief_of_a_line_is_what_its_summary_says(trader: Trader) -> None:
         (row,) = rows(trader, "90")
         assert_brief_is_of_the_summary(row)
         assert row.brief.capital_label == "on the capital you entered"
+
+
+@pytest.mark.parametrize("nets", [[], ["0"], ["-0.00", "0.10", "-7"], ["9" * 40 + "." + "1" * 40, "-1e-30"]])
+def test_days_by_columns_are_what_rows_would_tell(alice: User, charlie: User, nets: list[str]) -> None:
+    labels = ((alice, "A"), (alice, "B"), (charlie, "A"))
+    his, hers, others = (trader_of(account_of(user, label)) for user, label in labels)
+    for who in (his, hers, others):
+        copies = [put(who, net, NOW - timedelta(days=3 * place)) for place, net in enumerate(nets)]
+        if copies:
+            told(copies)
+    days = day_nets(alice)
+    wanted = read.account_series([his.account_id, hers.account_id])
+    assert list(zip(days.days, days.n, days.net, strict=True)) == [
+        (day, row.n, row.net) for day, row in wanted
+    ]
+    assert list(map(str, days.net)) == [str(row.net) for _, row in wanted], "to the last zero"
+    assert len(days.days) == len(nets) and set(days.n) <= {2}
+
+
+def test_a_part_of_days_has_both_its_ends_and_one_without_bounds_has_all() -> None:
+    first = date(2026, 3, 1)
+    every = [first + timedelta(days=step) for step in (0, 1, 5, 6)]
+    days = read.DayNets(every, [1, 2, 3, 4], list(map(Decimal, "1234")))
+    assert days.part(None) == days and days.part(first, every[-1]) == days
+    assert days.part(every[1], every[2]) == read.DayNets(every[1:3], [2, 3], [Decimal(2), Decimal(3)])
+    assert days.part(first + timedelta(days=2), first + timedelta(days=4)).days == []
+    assert read.DayNets().part(first, first).days == ()
+
+
+def day_nets(user: User) -> read.DayNets:
+    with CaptureQueriesContext(connection) as queries:
+        (found,) = Prepared(lambda owner: (read.days_asked(owner),))(owner=user.pk)
+    assert len(queries) == 1
+    return read.day_nets(found)

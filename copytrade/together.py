@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -17,6 +18,7 @@ from django.db.models.base import ModelState
 from copytrade.asking import kept_cursor
 
 Read = Callable[[Any], Any]
+_NAMED = re.compile(r"%\((\w+)\)s")
 
 
 class Given(Expression):
@@ -28,6 +30,27 @@ class Given(Expression):
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
         return "%s", [self]
+
+
+class Words:
+    """A query in words of our own, beside those that Django writes: it gives one row at most.
+
+    `values`: by the names that its `%(name)s` have, Given ones among them; any other per cent sign is doubled. Its row
+    comes as a tuple of what JSON makes of its columns, so money and moments are told as text (`::text`) or come so
+    anyway, and no float is made of them; () without a row.
+    """
+
+    def __init__(self, words: str, **values: Any) -> None:
+        places: list[Any] = []
+
+        def place(found: re.Match[str]) -> str:
+            places.append(values[found[1]])
+            return "%s"
+
+        self.sql, self.params = _NAMED.sub(place, words), places
+
+    def rows(self, text: str | None) -> tuple[Any, ...]:
+        return tuple(json.loads(text).values()) if text else ()
 
 
 @models.Field.register_lookup
@@ -46,6 +69,9 @@ class OneOf(Lookup):
         return "%s", [list(value)]
 
 
+Query = QuerySet[Any] | Words
+
+
 class Prepared:
     """Several queries that are asked as one, again and again: Django writes their text once and not at each page, and
     the database plans it once for each connection.
@@ -55,13 +81,13 @@ class Prepared:
     those of the parameters of `build`.
     """
 
-    def __init__(self, build: Callable[..., Sequence[QuerySet[Any]]], names: Iterable[str] = ()) -> None:
+    def __init__(self, build: Callable[..., Sequence[Query]], names: Iterable[str] = ()) -> None:
         self._build = build
         self._names = list(names) or list(inspect.signature(build).parameters)
         self._written: _Written | None = None
 
-    def __call__(self, **values: Any) -> list[list[Any]]:
-        """The rows of each query, as together() gives them."""
+    def __call__(self, **values: Any) -> list[Any]:
+        """The rows of each query, as together() gives them, and of Words their one row."""
         if self._written is None:
             self._written = _Written(self._build(**{name: Given(name) for name in self._names}))
         return self._written.rows(values, kept_cursor)
@@ -76,28 +102,41 @@ def together(*wanted: QuerySet[Any]) -> list[list[Any]]:
     return _Written(wanted).rows({}, connection.cursor)
 
 
+def refer(rows: Iterable[Any], name: str, known: Mapping[Any, Any]) -> None:
+    """Give rows what their foreign key `name` means, by its key, as select_related() would."""
+    for row in rows:
+        row._state.fields_cache[name] = known[getattr(row, f"{name}_id")]
+
+
 class _Written:
     """The text of the queries, and how the rows of each are read."""
 
-    def __init__(self, queries: Sequence[QuerySet[Any]]) -> None:
+    def __init__(self, queries: Sequence[Query]) -> None:
         parts, self._params = [], []
         for query in queries:
-            try:
-                sql, params = query.query.sql_with_params()
-            except EmptyResultSet:  # Django can tell that there is nothing without asking
-                parts.append("NULL::text")
-                continue
-            parts.append(f"(SELECT json_agg(part) FROM ({sql}) part)::text")  # noqa: S608 (Django compiled it)
+            sql, params = _told_as_json(query)
+            parts.append(sql)
             self._params += params
         self._sql = f"SELECT {', '.join(parts)}"
-        self._parts = [_Part(query) for query in queries]
+        self._parts = [query if isinstance(query, Words) else _Part(query) for query in queries]
 
-    def rows(self, values: dict[str, Any], cursor: Callable[[], Any]) -> list[list[Any]]:
+    def rows(self, values: dict[str, Any], cursor: Callable[[], Any]) -> list[Any]:
         params = [values[one.name] if isinstance(one, Given) else one for one in self._params]
         with cursor() as asked:
             asked.execute(self._sql, params)
             texts = asked.fetchone()
         return [part.rows(text) for part, text in zip(self._parts, texts, strict=True)]
+
+
+def _told_as_json(query: Query) -> tuple[str, Sequence[Any]]:
+    """(the text of a query, as one column that is JSON; what stands in it)."""
+    if isinstance(query, Words):
+        return f"(SELECT row_to_json(part) FROM ({query.sql}) part)::text", query.params  # noqa: S608
+    try:
+        sql, params = query.query.sql_with_params()
+    except EmptyResultSet:  # Django can tell that there is nothing without asking
+        return "NULL::text", ()
+    return f"(SELECT json_agg(part) FROM ({sql}) part)::text", params  # noqa: S608 (Django compiled it)
 
 
 class _Part:
@@ -164,6 +203,8 @@ def _reader(field: models.Field) -> Read:
         return lambda value: json.loads(json.dumps(value, default=float)) if value else value
     if isinstance(field, models.DateTimeField):
         return lambda value: value and datetime.fromisoformat(value)
+    if isinstance(field, models.DecimalField):
+        return lambda value: Decimal(value) if isinstance(value, int) else value
     if isinstance(field, models.BinaryField):
         return lambda value: value if value is None else bytes.fromhex(value[2:])  # after "\\x"
     if isinstance(field, models.CharField | models.TextField | models.IntegerField | models.BooleanField):
