@@ -26,7 +26,7 @@ SELECT json_agg(json_build_array(t.id, v.told,
                   FROM copytrade_trackingorder
                  WHERE trader_id = t.id AND NOT closed AND missing_since IS NULL AND lost_since IS NULL
                  GROUP BY symbol) o),
-       c.traded, c.sizes,
+       c.traded,
        (SELECT j.last_success_at FROM copytrade_syncjob j WHERE j.account_id = t.account_id AND j.kind = 'traders')
        )) AS rows
   FROM copytrade_trader t
@@ -35,12 +35,12 @@ SELECT json_agg(json_build_array(t.id, v.told,
          FROM copytrade_settingsversion v WHERE v.trader_id = t.id ORDER BY v.first_seen_at DESC, v.id DESC LIMIT 1
        ) v ON TRUE
  CROSS JOIN LATERAL (
-       WITH last AS MATERIALIZED (
-            SELECT symbol, open_margin_amount AS margin, open_time FROM copytrade_trackingorder
-             WHERE trader_id = t.id AND closed ORDER BY close_time DESC, tracking_no DESC LIMIT {MOST})
-       SELECT (SELECT json_agg(json_build_array(x.symbol, NULL, x.opened))
-                 FROM (SELECT symbol, max(open_time) AS opened FROM last GROUP BY symbol) x) AS traded,
-              (SELECT json_agg(margin::text) FROM last WHERE margin IS NOT NULL AND open_time >= v.since) AS sizes
+       SELECT json_agg(json_build_array(x.symbol, x.sizes, x.opened)) AS traded
+         FROM (SELECT symbol, max(open_time) AS opened,
+                      json_agg(margin::text) FILTER (WHERE margin IS NOT NULL AND open_time >= v.since) AS sizes
+                 FROM (SELECT symbol, open_margin_amount AS margin, open_time FROM copytrade_trackingorder
+                        WHERE trader_id = t.id AND closed ORDER BY close_time DESC, tracking_no DESC LIMIT {MOST}) last
+                GROUP BY symbol) x
        ) c
  WHERE """  # noqa: S608 (our own words)
 
@@ -77,7 +77,7 @@ def ready_of(found: Sequence[Any], traders: Sequence[Trader], now: datetime) -> 
 
 
 def _facts(trader: Trader, row: Sequence[Any], now: datetime) -> readiness.Facts:
-    told, opened, closed, sizes, read_at = row
+    told, opened, closed, read_at = row
     enable, since, answer = told or (None, None, [])
     opened, closed, account = opened or [], closed or [], trader.account
     return readiness.Facts(
@@ -89,7 +89,7 @@ def _facts(trader: Trader, row: Sequence[Any], now: datetime) -> readiness.Facts
         read_at=read_at and datetime.fromisoformat(read_at),
         held={symbol: Decimal(margin) for symbol, margin, _ in opened if margin is not None},
         traded=_traded([*opened, *closed], now),
-        sizes=[Decimal(margin) for margin in sizes or ()],
+        sizes=[Decimal(margin) for _, margins, _ in closed for margin in margins or ()],
         refused=account.state_reason if account.state == Account.State.REFUSED else "",
     )
 

@@ -110,6 +110,20 @@ def test_settings_of_an_unknown_shape_and_rows_without_figures_break_nothing(
     assert "<b>" not in section(client.get(f"/traders/{trader.pk}/").content.decode(), "ready-title")
 
 
+def test_a_size_is_estimated_from_copies_of_all_symbols_since_the_settings_came(trader: Trader) -> None:
+    parts = tuple(replace(one, trace_type="ratio", trace_value=Decimal(1)) for one in UNIFIED.configs)
+    version = version_of(trader, replace(UNIFIED, configs=parts))
+    trader.versions.update(first_seen_at=timezone.now() - timedelta(days=5))
+    trader.versions.filter(pk=version.pk).update(first_seen_at=timezone.now() - timedelta(days=1))
+    sizes = (("BTCUSDT", "10", 0.2), ("ETHUSDT", "20.5", 0.3), ("BTCUSDT", "30", 0.4), ("BTCUSDT", "99", 1.5))
+    for number, (symbol, margin, days) in enumerate(sizes, start=10):
+        closed_copy(trader, number, days_ago=days, symbol=symbol, open_margin_amount=Decimal(margin))
+    closed_copy(trader, 20, days_ago=0.1, open_margin_amount=None)
+    (found,) = reports.ready([trader]).values()
+    (balance,) = [check for check in found.checks if check.key == "balance"]
+    assert "a copy takes about 20.50 USDT, estimated from the last 3" in balance.sentence
+
+
 def test_a_refused_key_is_told(trader: Trader) -> None:
     Account.objects.filter(pk=trader.account_id).update(state="refused", state_reason="Key unknown.")
     assert of(trader)["data"] == "warn"
