@@ -66,6 +66,11 @@ def facts_asked(owner: Any) -> Words:
     )
 
 
+def facts_of(trader: Any) -> Words:
+    """The same of one trader, by our key."""
+    return Words(f"{_FACTS} t.id = %(trader)s", trader=trader)
+
+
 def ready_of(found: Sequence[Any], traders: Sequence[Trader], now: datetime) -> Mapping[int, Readiness]:
     """`found`: what facts_asked asked for; `traders`: each with his account."""
     facts = {key: rest for key, *rest in found[0] or ()}

@@ -23,10 +23,12 @@ from copytrade.models import (
     TraderNote,
 )
 from copytrade.models.orders import OPENED_VALUE
+from copytrade.readiness import Readiness
 from copytrade.statistics.exact import EXACT
-from copytrade.together import Prepared
+from copytrade.together import Prepared, Query
 
 from .orders import BRIEFLY, OPEN_SHOWN, OpenOrder, open_order
+from .readiness import facts_of, ready_of
 
 MOST_OPEN, MOST_LATEST, MOST_MARKS, MOST_NOTES, MOST_TRUED_UP = 20, 8, 100, 100, 6
 # The profit share of a day is settled at the next 00:00 UTC: what is corrected later than this is no true-up.
@@ -57,7 +59,8 @@ class Around:
     corrections, newest first. `named`: our order key -> that order, for those that were asked for.
     `lost`: copies that closed beyond the exchange's history; `lost_value`: of their positions when they were opened
     (USDT), None where that is not known of one. `recent`: of the figures kept of all time those that say
-    what is provisional (reconcile.provisional_of), whatever period is shown."""
+    what is provisional (reconcile.provisional_of), whatever period is shown. `ready`: what would keep or shrink the
+    next copy, None where nobody asked."""
 
     open: list[OpenOrder]
     latest: list[TrackingOrder]
@@ -70,12 +73,16 @@ class Around:
     lost: int
     lost_value: Decimal | None
     recent: dict[str, str | None]
+    ready: Readiness | None
 
 
-def trader_around(trader: Trader, orders: Iterable[int] = (), now: datetime | None = None) -> Around:
-    """One query. `orders`: keys of orders of this trader that the page wants to name."""
-    now = now or timezone.now()
-    opened, latest, version, marks, notes, change, revisions, named, lost, kept = _around(
+def trader_around(
+    trader: Trader, orders: Iterable[int] = (), now: datetime | None = None, ready: bool = False
+) -> Around:
+    """One query. `orders`: keys of orders of this trader that the page wants to name. `ready`: whether it tells how
+    ready the next copy is."""
+    now, asked = now or timezone.now(), _around_and_ready if ready else _around
+    opened, latest, version, marks, notes, change, revisions, named, lost, kept, *facts = asked(
         trader=trader.pk, orders=list(orders), lately=now - TRUE_UP_WITHIN
     )
     for order in opened:
@@ -93,11 +100,21 @@ def trader_around(trader: Trader, orders: Iterable[int] = (), now: datetime | No
         lost=n_lost,
         lost_value=reconcile.lost_value(n_lost, valued, value),
         recent={name: getattr(kept[0], name) for name in RECENT} if kept else {},
+        ready=ready_of(facts[0], [trader], now).get(trader.pk) if facts else None,
     )
 
 
 @Prepared
-def _around(trader: Any, orders: Any, lately: Any) -> Sequence[QuerySet[Any]]:
+def _around(trader: Any, orders: Any, lately: Any) -> Sequence[Query]:
+    return _parts(trader, orders, lately)
+
+
+@Prepared
+def _around_and_ready(trader: Any, orders: Any, lately: Any) -> Sequence[Query]:
+    return *_parts(trader, orders, lately), facts_of(trader)
+
+
+def _parts(trader: Any, orders: Any, lately: Any) -> Sequence[Query]:
     own = TrackingOrder.objects.filter(trader=trader)
     present = own.filter(closed=False, missing_since=None, lost_since=None)
     closed = own.filter(closed=True, close_time__isnull=False)

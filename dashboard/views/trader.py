@@ -134,9 +134,10 @@ def _page(
         show = f"{NOTE}{edited.instance.pk if edited else NEW}"
     page = _report(found, wanted, now, zone, reports.reach_of(_history(jobs), gaps), WHOLE.get(show, ()))
     named = [key for *_, key in page.scatter] if show == HOLDING else []
-    around = reports.trader_around(found, named, now)
+    part = htmx.wants_part(request)
+    around = reports.trader_around(found, named, now, ready=not part)  # which is of no period
     freshness = reports.freshness_of(jobs, [SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY], now)
-    if show == CHART and htmx.wants_part(request):
+    if show == CHART and part:
         return htmx.data(charts.equity_data(page.curve, _marks(around, zone), str(zone)))
     context = {
         "trader": found,
@@ -165,16 +166,18 @@ def _page(
         **_in_force(around.version),
         "change": around.change,
     }
-    if show in FOLDED and htmx.wants_part(request):
+    if show in FOLDED and part:
         return htmx.part(request, FOLDED[show], context)
-    if show == NOTE + NEW and htmx.wants_part(request):
+    if show == NOTE + NEW and part:
         return htmx.part(request, "traders/note_add.jinja", context)
-    if show.startswith(NOTE) and htmx.wants_part(request):
+    if show.startswith(NOTE) and part:
         context |= _note(context["notes"])
         return htmx.part(request, "traders/note_edit.jinja", context)
     context |= _pictures(page, around, zone)
-    if not htmx.wants_part(request):  # what stands below the figures is of no period
-        context["ready"] = reports.ready([found], now)[found.pk]
+    if not part:
+        if around.ready is None:
+            raise Http404("The trader was removed a moment ago.")
+        context["ready"] = around.ready
         context["ready_unified"] = around.version is not None and around.version.mode != rules.PER_SYMBOL
     return htmx.render(request, TEMPLATE, context, partial="traders/of_period.jinja", status=status)
 
