@@ -108,7 +108,11 @@ TEMPLATES = [
         "BACKEND": "django.template.backends.jinja2.Jinja2",
         "NAME": "jinja2",
         "DIRS": [BASE_DIR / "templates" / "jinja2"],
-        "OPTIONS": {"environment": "dashboard.jinja.environment", "context_processors": CONTEXT_PROCESSORS},
+        "OPTIONS": {
+            "environment": "dashboard.jinja.environment",
+            # Django's pages have csrf of themselves: one token for all forms of a page, where Jinja made one for each.
+            "context_processors": ["django.template.context_processors.csrf", *CONTEXT_PROCESSORS],
+        },
     },
 ]
 DATABASES = {"default": env.database(env.text("DATABASE_URL"))}

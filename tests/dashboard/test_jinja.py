@@ -101,6 +101,11 @@ def test_links_keep_the_rest_of_the_address() -> None:
     assert written("{{ url('order', 7) }}") == "/orders/7/"
 
 
+def test_all_forms_of_a_page_have_one_token() -> None:
+    tokens = re.findall(r'value="(\w+)"', written("{{ csrf() }}{{ csrf() }}"))
+    assert len(tokens) == 2 and len(set(tokens)) == 1
+
+
 def test_what_is_folded_is_made_only_for_those_who_opened_it() -> None:
     part = "{% call fold('days', 'Show as table') %}{{ touched.append(1) or '' }}<b>all</b>{% endcall %}"
     touched: list[int] = []
