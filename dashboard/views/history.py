@@ -35,4 +35,4 @@ def history(request: HttpRequest) -> HttpResponse:
         context["choices"] = {"traders": page.traders, "symbols": symbols_of(user)}
         # Every connection has its readings from the beginning, so these name them all.
         context["accounts"] = list({job.account_id: job.account for job in jobs}.values())
-    return htmx.render(request, "history/history.html", context, partial="ledger")
+    return htmx.render(request, "history/history.jinja", context, partial="history/ledger.jinja")

@@ -74,7 +74,7 @@ def open_orders(request: HttpRequest) -> HttpResponse:
     }
     if not htmx.wants_part(request):
         context["choices"] = {"traders": overview.traders, "symbols": symbols_of(user)}
-    return htmx.render(request, "orders/open.html", context, partial="rows")
+    return htmx.render(request, "orders/open.jinja", context, partial="orders/open_now.jinja")
 
 
 def _partial(jobs: list[SyncJob]) -> list[SyncJob]:
@@ -101,7 +101,7 @@ def order(request: HttpRequest, pk: int) -> HttpResponse:
         "freshness": reports.freshness(found.account, ["history" if found.closed else "open"]),
         **_settings_then(found),
     }
-    return render(request, "orders/order.html", context)
+    return render(request, "orders/order.jinja", context, using="jinja2")
 
 
 def _settings_then(found: TrackingOrder) -> dict[str, object]:
