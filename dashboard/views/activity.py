@@ -38,9 +38,7 @@ def activity(request: HttpRequest) -> HttpResponse:
         return htmx.part(request, "activity/minutes_table.jinja", _spent(request, accounts))
     filters = _filters(request, {account.pk for account in accounts})
     if target == "live":
-        return htmx.render(
-            request, "activity/activity.html", _live(request, accounts, jobs, states), partial="live"
-        )
+        return htmx.part(request, "activity/live.jinja", _live(request, accounts, jobs, states))
     runs = access.runs(request)
     changes = SettingsChange.objects.filter(trader__account__owner=access.person(request))
     if filters["account"]:
@@ -63,7 +61,7 @@ def activity(request: HttpRequest) -> HttpResponse:
                 "trader", "trader__account", "author"
             )[:20]
         )
-    return htmx.render(request, "activity/activity.html", context, partial="runs")
+    return htmx.render(request, "activity/activity.jinja", context, partial="activity/runs.jinja")
 
 
 def _live(
@@ -74,6 +72,7 @@ def _live(
     whole_desk = user.is_operator
     venues = _venues(accounts)
     return {
+        "accounts": accounts,
         "whole_desk": whole_desk,
         "staleness": figures.staleness(None) if whole_desk else figures.staleness_of(jobs),
         "states": states,
@@ -84,7 +83,7 @@ def _live(
             f"one-more:{venues}", lambda: one_more(venues), PLANNED_EVERY
         ),
         "board": figures.board(accounts, jobs, ACCOUNTS),
-        "fresh": reports.freshness_of(jobs),
+        "freshness": reports.freshness_of(jobs),
     }
 
 
