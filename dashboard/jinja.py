@@ -27,7 +27,7 @@ from markupsafe import Markup, escape
 
 from .context import Group
 from .folding import folded
-from .templatetags import desk, figures, trader
+from .templatetags import desk, figures, notices, trader
 
 # Jinja's own of the same name do other things, or there is none.
 DJANGO = (
@@ -93,6 +93,7 @@ def environment(**options: Any) -> Environment:
         "fresh": desk.fresh,
         "fold": _fold,
         "places": places,
+        "told_by": _told_by,
     }
     return made
 
@@ -139,6 +140,11 @@ def _of_the_request(function: Callable[..., str]) -> Callable[..., str]:
 def _csrf(context: Context) -> SafeString:
     """As Django's tag csrf_token, which gives all forms of a page one token, too."""
     return format_html('<input type="hidden" name="csrfmiddlewaretoken" value="{}">', context["csrf_token"])
+
+
+@pass_context
+def _told_by(context: Context) -> dict[str, Any]:
+    return notices.told_by(context)
 
 
 @pass_context

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
@@ -13,7 +14,7 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def told_by(context: dict[str, Any]) -> dict[str, Any]:
+def told_by(context: Mapping[str, Any]) -> dict[str, Any]:
     """{"channels": [...], "digest": "every day"} of the signed-in person. Three queries."""
     person = context["request"].user
     if not isinstance(person, User) or person.is_demo:

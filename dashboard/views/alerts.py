@@ -46,7 +46,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
         "accounts": accounts,
         "traders": traders,
     }
-    return render(request, "alerts/alerts.html", context)
+    return render(request, "alerts/alerts.jinja", context, using="jinja2")
 
 
 @require_GET
@@ -62,7 +62,7 @@ def alert(request: HttpRequest, pk: int) -> HttpResponse:
         "page": page,
         "rows": _rows(page, several=several),
     }
-    return render(request, "alerts/alert.html", context)
+    return render(request, "alerts/alert.jinja", context, using="jinja2")
 
 
 @require_POST

@@ -77,7 +77,7 @@ def _page(request: HttpRequest, refused: int = 0, typed: str = "") -> HttpRespon
         "typed": typed,
         "note_most": NOTE_MOST,
     }
-    return render(request, "issues/issues.html", context, status=400 if refused else 200)
+    return render(request, "issues/issues.jinja", context, status=400 if refused else 200, using="jinja2")
 
 
 def _rows(page: Page) -> list[dict[str, Any]]:
