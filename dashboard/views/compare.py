@@ -32,13 +32,14 @@ def compare(request: HttpRequest) -> HttpResponse:
         "periods": TABLE_PERIODS,
         "period": asked,
         "show": request.GET.get("show", ""),
+        "comparison": None,
         "wrong_number": _wrong_number(len(chosen), len(offered)),
     }
     if not context["wrong_number"]:
         context |= _compared(request, chosen, asked.key)
         if context["show"] == "net" and htmx.wants_part(request):
             return htmx.part(request, "traders/compare_table.jinja", context)
-    return render(request, "traders/compare.html", context)
+    return render(request, "traders/compare.jinja", context, using="jinja2")
 
 
 def _chosen(request: HttpRequest, offered: list[Trader]) -> list[Trader]:
