@@ -81,7 +81,7 @@ def connection(request: HttpRequest, pk: int) -> HttpResponse:
         "spot_gates": gates.closed(account),
         "stale": {one.kind for one in reports.freshness_of(readings).readings.values() if one.stale},
     }
-    return htmx.render(request, "connections/connection.html", context, partial="state")
+    return htmx.render(request, "connections/connection.jinja", context, partial="connections/state.jinja")
 
 
 @require_POST
