@@ -27,7 +27,8 @@ _DETAIL = """coalesce(d.still, d.curve), coalesce(d.margin_still, d.margin),
     d.daily, d.breakdowns, d.scatter, d.costs, d.previous"""
 # An open order that the exchange still tells: neither gone from its list nor lost.
 PRESENT = "o.missing_since IS NULL AND o.lost_since IS NULL"
-# "all" holds what does not hang on the period: how much there is, since when, and what the account tells.
+# "all" holds what does not hang on the period: how much there is, since when, and what the account tells. The traders'
+# keys stand in a subquery: PostgreSQL takes a list that it sees for one of other lengths, and would plan at each view.
 _PAGE = f"""
 SELECT t.id, {SUMMARY}, {_DETAIL}, a.closed_copies, a.net, a.figures -> 'since',
     (SELECT json_agg(x.costs -> 'support') FROM copytrade_perioddetail x
@@ -43,7 +44,7 @@ CROSS JOIN LATERAL (
         count(*) FILTER (WHERE o.missing_since IS NOT NULL AND o.lost_since IS NULL) AS missing
     FROM copytrade_trackingorder o WHERE o.trader_id = t.id AND NOT o.closed
 ) o
-WHERE t.id = ANY(%s)
+WHERE t.id = ANY((SELECT %s::bigint[])::bigint[])
 """
 
 

@@ -18,7 +18,7 @@ from tests.support.signed_in import signed_in
 pytestmark = pytest.mark.django_db
 
 FEW, MANY = 10, 1000
-SIGNED_IN, OF_A_PAGE, OF_A_PART = 2, 6, 3  # the session and its user; the most of others
+SIGNED_IN, OF_A_PAGE, OF_A_PART = 1, 6, 3  # the session with its user; the most of others
 PART = {"HX-Request": "true"}
 # (the name of an address, what it is asked for); what stands in braces is of the desk that is asked.
 PAGES = (

@@ -21,7 +21,7 @@ from tests.support.trader_page import without_definitions
 
 pytestmark = pytest.mark.django_db
 URL = "/orders/open/"
-SIGNED_IN = 2  # the session and its user: all that a part asks beside its own
+SIGNED_IN = 1  # the session with its user: all that a part asks beside its own
 
 
 @pytest.fixture

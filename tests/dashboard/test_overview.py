@@ -36,9 +36,9 @@ from tests.support.page_text import text
 from tests.support.trader_page import without_definitions
 
 pytestmark = pytest.mark.django_db
-# Queries of every page: the session, its user, and how many alerts and data issues wait. The list of sessions is kept
-# up to date once a minute.
-SIGNED_IN, FRAME = 2, 3
+# Queries of every part, and of every page: the session with its user, and how many alerts and data issues wait. The
+# list of sessions is kept up to date once a minute.
+SIGNED_IN, FRAME = 1, 1
 
 
 @pytest.fixture
