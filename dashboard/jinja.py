@@ -8,6 +8,7 @@ functions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, MutableMapping
 from datetime import date, datetime
 from functools import lru_cache
@@ -29,6 +30,8 @@ from .context import Group
 from .folding import folded
 from .templatetags import desk, figures, notices, trader
 
+# Most texts have nothing to escape, and looking takes a third of the time.
+_SPECIAL = re.compile("[&<>\"']").search
 # Jinja's own of the same name do other things, or there is none.
 DJANGO = (
     "capfirst",
@@ -43,8 +46,20 @@ DJANGO = (
 
 
 class Writer(CodeGenerator):
-    """Jinja's, but what is safe already, and a whole number, are written as they are: of a part's thousand values most
-    are one or the other, and looking for something to escape in them took longer than making them."""
+    """Jinja's, but what is safe already, and a number, are written as they are: of a part's thousand values most are
+    one or the other, and looking for something to escape in them took longer than making them. And a template, or a
+    block of one, hands its text over in one piece: each of a page's two thousand went through all templates around it.
+    """
+
+    def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
+        whole = frame.parent is None and frame.buffer is None
+        if whole:
+            frame.buffer = self.temporary_identifier()
+            self.writeline(f"{frame.buffer} = []")
+        super().blockvisit(nodes, frame)
+        if whole:
+            self.writeline(f"yield concat({frame.buffer})")
+            frame.buffer = None
 
     def _output_child_pre(
         self, node: nodes.Expr, frame: Frame, finalize: CodeGenerator._FinalizeInfo
@@ -61,10 +76,12 @@ def written(value: Any) -> str:
     if kind is SafeString or kind is Markup:
         return value
     if kind is str:
-        return escape(value)
+        return escape(value) if _SPECIAL(value) else value
+    if kind is int or kind is float:
+        return str(value)
     if isinstance(value, Promise):
         return written(str(value))  # a lazy text is safe where what it comes to is
-    return str(value) if kind is int else escape(value)
+    return escape(value)
 
 
 class Desk(Environment):

@@ -10,12 +10,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from copytrade.models import Trader
 from copytrade.statistics import Row, Spread, Summary, from_parts
 from copytrade.statistics.costs import Costs, Support
-from copytrade.statistics.exact import ZERO
+from copytrade.statistics.exact import EXACT, ZERO
 from copytrade.statistics.parts import true_up_before
 
 from . import details, fetch
@@ -42,7 +43,7 @@ _MONTHLY = tuple(name for name in FIGURES if name not in _DAILY)
 _DAYS = ", ".join(f"string_agg(d.{name}::text, ',' ORDER BY d.day)" for name in ("day", *_DAILY))
 _MONTHS = ", ".join(f"string_agg(m.{name}::text, ',' ORDER BY m.day)" for name in ("day", *_MONTHLY))
 _MONTH = "min(d.day) AS day, " + ", ".join(f"sum(d.{name}) AS {name}" for name in _MONTHLY)
-_TALLY = f"{_COUNTS}, sum(d.net), sum(d.won), sum(d.lost)"
+_TALLY = f"{_COUNTS}, sum(d.won), sum(d.lost)"  # the net is what was won without what was lost
 # Of one trader: what does not hang on the days ("all" keeps it), the sums of the days (with as many before them), of
 # their symbols, what was earned before them; where the days hold few copies these, and otherwise what closed since
 # the last true-up.
@@ -200,12 +201,16 @@ def _read(trader: Trader, start: date, first: date, last: date, now: datetime, z
         if sum(day.n for day in kept) <= MOST_COPIES:
             copies = fetch.made(cursor, {trader.pk: cells}, between)[trader.pk] if cells[1] else _NOTHING
     tallies = {
-        symbol: Tally(*counts, *map(Decimal, (net, won, lost)))
-        for symbol, *counts, net, won, lost in json.loads(symbols or "[]", parse_float=Decimal)
+        symbol: _tally(*counts, Decimal(won), Decimal(lost))
+        for symbol, *counts, won, lost in json.loads(symbols or "[]", parse_float=Decimal)
     }
     return _Kept(
         [since and json.loads(since), *told], kept, _of_months(*months) if months[0] else [], tallies, copies
     )
+
+
+def _tally(n: int, wins: int, losses: int, won: Decimal, lost: Decimal) -> Tally:
+    return Tally(n, wins, losses, EXACT.subtract(won, lost), won, lost)
 
 
 def _of_days(*columns: str) -> list[Day]:
@@ -231,10 +236,16 @@ def _read_out(names: Sequence[str], columns: Sequence[str]) -> Iterable[Sequence
     )
 
 
+@lru_cache(8192)
+def _end(day: date, zone: tzinfo) -> int:
+    """The last microsecond of a day."""
+    return microseconds_of(first_moment(day + _DAY, zone)) - 1
+
+
 def _by_day(days: Sequence[Day], zone: tzinfo) -> Columns:
     """A day as one copy that closed with its last microsecond."""
     places = max((max(0, -int(day.net.as_tuple().exponent)) for day in days), default=0)
-    ends = [microseconds_of(first_moment(day.day + _DAY, zone)) - 1 for day in days]
+    ends = [_end(day.day, zone) for day in days]
     nets = [int(day.net.scaleb(places)) for day in days]
     return Columns(ends, ends, nets, [0] * len(days), places)
 

@@ -185,3 +185,11 @@ def test_the_list_of_places_tells_what_waits_and_keeps_hold_of_no_request(part: 
     assert gone() is None
     told = places(part, navigation("alerts"), 38, 0)
     assert "38" in told and "37" not in told
+
+
+def test_a_template_and_its_blocks_hand_over_their_text_in_one_piece() -> None:
+    made = engines["jinja2"].env.from_string(
+        "{% for x in many %}<b>{{ x }}</b>{% endfor %}{% block end %}{% if many %}!{% endif %}{% endblock %}"
+    )
+    pieces = made.root_render_func(made.new_context({"many": [1, 2.5, "<", True, None]}))
+    assert list(pieces) == ["<b>1</b><b>2.5</b><b>&lt;</b><b>True</b><b>None</b>!"]
