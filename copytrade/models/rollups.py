@@ -124,7 +124,8 @@ class PeriodDetail(models.Model):
     how many points `margin` has (these three None: made before they were kept); `daily` [[day, net], ...] of days
     with closed copies; `breakdowns` {by: [row, ...]} as statistics.breakdown; `scatter` [[microseconds held, net,
     order key], ...] at most 200; `costs` the sums that the cost gap is told from, by month, and for "all" what the
-    newest copies say of realizedPnl; `previous` the figures of the period before, {} where there are none.
+    newest copies say of realizedPnl; `previous` the figures of the period before, {} where there are none; `symbols`
+    {symbol: [n, wins, losses, net, gross]} for "all" alone (None there: made before it was kept).
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="details")
@@ -141,6 +142,7 @@ class PeriodDetail(models.Model):
     scatter = models.JSONField(default=list)
     costs = models.JSONField(default=dict)
     previous = models.JSONField(default=dict)
+    symbols = models.JSONField(null=True)
     computed_at = models.DateTimeField()
 
     class Meta:

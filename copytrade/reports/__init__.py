@@ -9,7 +9,8 @@ from copytrade.together import Prepared, together
 
 from .compare import Compared, Comparison, Pair, Shared, compare
 from .freshness import Freshness, Reading, freshness, freshness_of
-from .history import HistoryPage, HistoryTotals, history_page
+from .history import HistoryPage, history_page
+from .history_totals import HistoryTotals
 from .orders import (
     Filters,
     Group,

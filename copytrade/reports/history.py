@@ -4,47 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
-from decimal import Decimal
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, Func, OuterRef, Q, QuerySet
 
-from copytrade.asking import kept_cursor
-from copytrade.models import Account, TrackingOrder, Trader, User
-from copytrade.rollups.days import day_of, first_moment
-from copytrade.together import Prepared
+from copytrade.models import Account, SyncJob, TrackingOrder, Trader, User
+from copytrade.rollups.read import symbols_asked, symbols_told
+from copytrade.together import Prepared, Query, refer
 
+from .freshness import jobs_of
+from .history_totals import HistoryTotals, days_of, totals_asked, totals_told
 from .orders import NO_FILTERS, Filters, filtered, orders_of
-from .zones import zone_of
 
 MOST_UNDATED = 20
-MOST_COUNTED = 1000  # where the daily sums do not help: a page must not wait for a million rows
 NEWEST_FIRST = ("-close_time", "-tracking_no", "-pk")
 OLDEST_FIRST = ("close_time", "tracking_no", "pk")
 UNDATED_LAST = (F("close_time").desc(nulls_last=True), *NEWEST_FIRST[1:])
 
 
 @dataclass(frozen=True)
-class HistoryTotals:
-    """Of everything that the filters match, not of one page."""
-
-    n: int
-    net: Decimal
-    gross: Decimal
-    wins: int
-    losses: int
-    undated: int = 0  # closed copies without a closing time, in none of the other figures
-    lost: int = 0  # closed beyond the exchange's history: without a time or a result
-    newest: bool = False  # there are more, and these are the totals of the newest ones alone
-
-
-@dataclass(frozen=True)
 class HistoryPage:
     """`next` is the key of the older page (give it as `after`), `previous` that of the newer one (give it as
-    `before`); "" where there is none."""
+    `before`); "" where there is none. `jobs` (each with its account) and `symbols`, as filters offer them, are there
+    where they were asked for."""
 
     orders: list[TrackingOrder]
     totals: HistoryTotals
@@ -52,6 +37,8 @@ class HistoryPage:
     previous: str = ""
     undated: list[TrackingOrder] = field(default_factory=list)  # they fit no page, and must not be hidden
     traders: list[Trader] = field(default_factory=list)  # all of the person's, as filters offer them
+    jobs: list[SyncJob] = field(default_factory=list)
+    symbols: list[str] = field(default_factory=list)
 
     @property
     def undated_more(self) -> int:
@@ -60,23 +47,37 @@ class HistoryPage:
 
 
 def history_page(
-    user: User, filters: Filters = NO_FILTERS, after: str = "", limit: int = 50, before: str = ""
+    user: User,
+    filters: Filters = NO_FILTERS,
+    after: str = "",
+    limit: int = 50,
+    before: str = "",
+    whole: bool = False,
 ) -> HistoryPage:
-    """Closed copies, newest close first, ties by tracking number; two queries, whatever the page.
+    """Closed copies, newest close first, ties by tracking number; one query, whatever the page.
 
     `after` gives the page of older ones, `before` that of newer ones. Raises ValueError for a key that no
-    page gave out.
+    page gave out. `whole`: with what a page tells around the list.
     """
     way = "after" if after else "before" if before else ""
     place = dict(zip(_PLACE, _place(after or before), strict=True)) if way else {}
     asked = {name: value for name, value in vars(filters).items() if value not in (None, "")}
-    totals = _totals(user, filters)
-    rows = _rows_of(_Shape(frozenset(asked), filters.result, way, limit + 1))
-    above, found, left_out, traders = rows(user=user.pk, **asked, **place)
-    known = {trader.pk: trader for trader in traders}
-    for order in [*above, *found, *left_out]:
-        order.trader = known[order.trader_id]
-    told = {"undated": left_out, "traders": traders}
+    days = days_of(user, filters)
+    shape = _Shape(
+        frozenset(asked),
+        filters.result,
+        way,
+        limit + 1,
+        days and tuple(day is not None for day in days),
+        whole,
+    )
+    first, last = days or (None, None)
+    totals, above, found, left_out, traders, *around = _asked_of(shape)(
+        user=user.pk, first=first, last=last, **asked, **place
+    )
+    totals = totals_told(totals, by_days=days is not None)
+    refer([*above, *found, *left_out], "trader", {trader.pk: trader for trader in traders})
+    told = {"undated": left_out, "traders": traders, **_around(*around)}
     if len(above) > limit:  # else fewer than a page are newer: that is the first page
         shown = above[limit - 1 :: -1]
         return HistoryPage(shown, totals, _key_of(shown[-1]), _key_of(shown[0]), **told)
@@ -90,21 +91,25 @@ _PLACE = ("time", "number", "key")
 
 @dataclass(frozen=True)
 class _Shape:
-    """What the text of a page's queries hangs on: which filters are set, and from where on they look."""
+    """What the text of a page's queries hangs on: which filters are set, and from where on they look. `days`: whether
+    the daily sums begin and end somewhere; None where the totals are not made of them."""
 
     asked: frozenset[str]
     result: str
     way: str
     limit: int
+    days: tuple[bool, ...] | None
+    whole: bool
 
 
 @lru_cache(512)
-def _rows_of(shape: _Shape) -> Prepared:
-    """The copies of a page, those of the page before it, those without a closing time, and all traders."""
+def _asked_of(shape: _Shape) -> Prepared:
+    """The totals, the copies of the page before, those of the page, those without a closing time, and all traders; for
+    a whole page readings, accounts and symbols, too. At once: so all of it is of one moment."""
 
     def build(
-        user: Any, time: Any = None, number: Any = None, key: Any = None, **asked: Any
-    ) -> Sequence[QuerySet]:
+        user: Any, first: Any, last: Any, time: Any = None, number: Any = None, key: Any = None, **asked: Any
+    ) -> Sequence[Query]:
         filters = Filters(**(asked | {"result": shape.result}))
         every = history(user, filters)
         rows = older = every.filter(close_time__isnull=False)
@@ -115,14 +120,24 @@ def _rows_of(shape: _Shape) -> Prepared:
             )
         elif shape.way == "after":
             older = rows.filter(_beyond("lt", time, number, key))
+        around = (jobs_of(user), Account.objects.filter(owner=user), symbols_asked(user))
         return (
+            totals_asked(filters, shape.days, user=user, first=first, last=last),
             newer,
             _shown(user, filters, older, shape.limit),
             every.filter(close_time=None).only(*_SHOWN).order_by(*NEWEST_FIRST[1:])[:MOST_UNDATED],
             Trader.objects.filter(account__owner=user).order_by("-copied", "name", "pk"),
+            *(around if shape.whole else ()),
         )
 
-    return Prepared(build, ["user", *shape.asked, *(_PLACE if shape.way else ())])
+    return Prepared(build, ["user", "first", "last", *shape.asked, *(_PLACE if shape.way else ())])
+
+
+def _around(
+    jobs: Sequence[SyncJob] = (), accounts: Sequence[Account] = (), symbols: Sequence[Any] = (None,)
+) -> dict[str, Any]:
+    refer(jobs, "account", {account.pk: account for account in accounts})
+    return {"jobs": list(jobs), "symbols": symbols_told(symbols)}
 
 
 # What the list shows of a copy, and what the next page is told by.
@@ -169,102 +184,6 @@ def history(user: User, filters: Filters) -> QuerySet[TrackingOrder]:
         rows = rows.filter(close_time__lt=filters.until)
     results = {"gain": Q(net_profit__gt=0), "loss": Q(net_profit__lt=0), "even": Q(net_profit=0)}
     return rows.filter(results[filters.result]) if filters.result in results else rows
-
-
-_ROWS = """count(*) FILTER (WHERE o.close_time IS NOT NULL) AS n,
-    coalesce(sum(o.net_profit) FILTER (WHERE o.close_time IS NOT NULL), 0) AS net,
-    coalesce(sum(coalesce(o.realized_pnl, o.net_profit)) FILTER (WHERE o.close_time IS NOT NULL), 0) AS gross,
-    count(*) FILTER (WHERE o.close_time IS NOT NULL AND o.net_profit > 0) AS wins,
-    count(*) FILTER (WHERE o.close_time IS NOT NULL AND o.net_profit < 0) AS losses,
-    count(*) FILTER (WHERE o.close_time IS NULL) AS undated"""
-# What is in the daily sums, what is not, and what is not known at all.
-_TOTALS = """
-WITH mine AS MATERIALIZED (SELECT id FROM copytrade_account WHERE owner_id = %(user)s)
-SELECT s.n + u.n, s.net + u.net, s.gross + u.gross, s.wins + u.wins, s.losses + u.losses, u.undated, l.n
-FROM (SELECT {sums} AND d.account_id IN (TABLE mine)) s,
-    (SELECT {rows} FROM copytrade_trackingorder o WHERE o.account_id IN (TABLE mine) AND {which}) u,
-    (SELECT count(*) AS n FROM copytrade_trackingorder o
-        WHERE o.account_id IN (TABLE mine) AND NOT o.closed AND o.lost_since IS NOT NULL{lost}) l
-"""
-_SUMS = """coalesce(sum(d.n), 0)::bigint AS n, coalesce(sum(d.net), 0) AS net, coalesce(sum(d.gross), 0) AS gross,
-    coalesce(sum(d.wins), 0)::bigint AS wins, coalesce(sum(d.losses), 0)::bigint AS losses"""
-_UNCOUNTED = "o.closed AND (o.close_time IS NULL OR o.open_time IS NULL OR o.net_profit IS NULL)"
-_RESULTS = {"gain": "o.net_profit > 0", "loss": "o.net_profit < 0", "even": "o.net_profit = 0"}
-
-
-def _totals(user: User, filters: Filters) -> HistoryTotals:
-    """From the daily sums, and the few orders that are in none of them; filters that the sums do not know are
-    counted in the orders, the newest of them. One query."""
-    days = _whole_days(user, filters)
-    values = {
-        "user": user.pk, "account": filters.account, "trader": filters.trader, "symbol": filters.symbol,
-        "side": filters.side, "since": filters.since, "until": filters.until, "most": MOST_COUNTED + 1,
-        "first": days and days[0], "last": days and days[1],
-    }  # fmt: skip
-    whose = "".join(
-        f" AND o.{name}_id = %({name})s" for name in ("account", "trader") if values[name] is not None
-    )
-    whose += " AND o.symbol = %(symbol)s" if filters.symbol else ""
-    lost = whose + (" AND o.position_side = %(side)s" if filters.side else "")
-    times = " AND o.close_time >= %(since)s" if filters.since else ""
-    times += " AND o.close_time < %(until)s" if filters.until else ""
-    if filters.side or filters.result or days is None:
-        return _newest(values, lost, times, filters.result)
-    table = "dayresult" if filters.symbol else "traderresult" if filters.trader is not None else "accountday"
-    within = " AND d.day >= %(first)s" if days[0] else ""
-    within += " AND d.day <= %(last)s" if days[1] else ""
-    sums = f"{_SUMS} FROM copytrade_{table} d WHERE true{within}{whose.replace(' o.', ' d.')}"
-    return HistoryTotals(
-        *_asked(_TOTALS.format(sums=sums, rows=_ROWS, which=_UNCOUNTED + whose + times, lost=lost), values)
-    )
-
-
-def _newest(values: dict, lost: str, times: str, result: str) -> HistoryTotals:
-    """Of the newest orders that the filters match, one by one."""
-    told = f" AND {_RESULTS[result]}" if result in _RESULTS else ""
-    his = (
-        " AND id IN (SELECT account_id FROM copytrade_trader WHERE id = %(trader)s)"
-        if values["trader"]
-        else ""
-    )
-    found = _asked(
-        f"""WITH mine AS MATERIALIZED (SELECT id FROM copytrade_account WHERE owner_id = %(user)s{his}),
-        newest AS MATERIALIZED (
-            SELECT o.* FROM mine CROSS JOIN LATERAL (
-                SELECT o.close_time, o.tracking_no, o.net_profit, o.realized_pnl FROM copytrade_trackingorder o
-                WHERE o.account_id = mine.id AND o.closed AND o.close_time IS NOT NULL{lost}{times}{told}
-                ORDER BY o.close_time DESC, o.tracking_no DESC LIMIT %(most)s
-            ) o ORDER BY o.close_time DESC, o.tracking_no DESC LIMIT %(most)s
-        ), undated AS (
-            SELECT o.close_time, 0::bigint, o.net_profit, o.realized_pnl FROM copytrade_trackingorder o
-            WHERE o.account_id IN (TABLE mine) AND o.closed AND o.close_time IS NULL{lost}{times}{told}
-        )
-        SELECT o.*, l.n FROM (SELECT {_ROWS} FROM (TABLE newest UNION ALL TABLE undated) o) o,
-            (SELECT count(*) AS n FROM copytrade_trackingorder o
-                WHERE o.account_id IN (TABLE mine) AND NOT o.closed AND o.lost_since IS NOT NULL{lost}) l""",  # noqa: S608
-        values,
-    )
-    return HistoryTotals(*found, newest=found[0] > MOST_COUNTED)
-
-
-def _asked(statement: str, values: dict) -> tuple:
-    with kept_cursor() as cursor:
-        cursor.execute(statement, values)
-        return cursor.fetchone()
-
-
-def _whole_days(user: User, filters: Filters) -> tuple[date | None, date | None] | None:
-    """The first and the last day that the filters let through; None where they begin or end within a day."""
-    zone, bounds = zone_of(user), []
-    for moment in (filters.since, filters.until):
-        try:
-            day = None if moment is None else day_of(moment, zone)
-            if day is not None and first_moment(day, zone) != moment:
-                return None
-        except OverflowError:  # before the first day that there is, seen from a zone that is ahead
-            return None
-        bounds.append(day)
-    return bounds[0], bounds[1] and bounds[1] - timedelta(days=1)
 
 
 def _key_of(order: TrackingOrder) -> str:

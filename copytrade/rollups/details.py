@@ -15,6 +15,7 @@ from copytrade.statistics import BREAKDOWNS, Row, costs
 from copytrade.statistics.breakdowns import HELD_LONGEST, HOLDING_BANDS, WEEKDAYS, leverage_band
 from copytrade.statistics.exact import EXACT, HOUR, ZERO, ratio, ratio_or_none, total
 
+from .counted import WHOLE
 from .shape import Columns, Shape, moment
 from .thin import CURVE_POINTS, STEP_POINTS, STILL_POINTS, cloud, places
 
@@ -40,6 +41,12 @@ class Tally(NamedTuple):
     lost: Decimal = ZERO
 
 
+# What is kept of a symbol, in this order, and the columns of it that SQL makes of one symbol's, `kept`.
+KEPT_OF_SYMBOL = ("n", "wins", "losses", "net", "gross")
+READ_OF_SYMBOL = ", ".join(
+    f"(kept ->> {place})::{'bigint' if name in WHOLE else 'numeric'} AS {name}"
+    for place, name in enumerate(KEPT_OF_SYMBOL)
+)
 # By (side, leverage, holding band), and by symbol or weekday.
 Tallies = dict[tuple[str, int, int], Tally]
 
@@ -88,6 +95,14 @@ def breakdowns(by_trait: Tallies, by_symbol: Mapping[str, Tally], by_day: Mappin
         "holding": joined((_HOLDING[band], tally) for (_, _, band), tally in by_trait.items()),
     }
     return {name: [_kept_tally(key, tally) for key, tally in rows.items()] for name, rows in parted.items()}
+
+
+def kept_symbols(tallies: Mapping[str, Tally], gross: Mapping[str, Decimal]) -> dict:
+    """{symbol: KEPT_OF_SYMBOL}, which READ_OF_SYMBOL reads."""
+    return {
+        symbol: [tally.n, tally.wins, tally.losses, str(tally.net), str(gross[symbol])]
+        for symbol, tally in tallies.items()
+    }
 
 
 def joined(parts: Iterable[tuple[Key, Tally]]) -> dict[Key, Tally]:

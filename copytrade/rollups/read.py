@@ -22,7 +22,7 @@ from copytrade.statistics import Brief, Summary, brief_from_parts, from_parts, s
 from copytrade.together import Prepared, Query, Words, refer
 
 from .counted import FIGURES
-from .details import loaded
+from .details import KEPT_OF_SYMBOL, READ_OF_SYMBOL, loaded
 from .kept import brief_parts, capital_of, parts, returns
 from .periods import PERIODS
 
@@ -221,18 +221,57 @@ def totals(accounts: Iterable[int], since: Mapping[str, date | None]) -> dict[st
         return {name: Totals(*row) for name, *row in cursor.fetchall()}
 
 
+# Results in one symbol of all time: rows to be added up. What was kept of a trader holds while he is not marked: each
+# page of the ledger marks him in the transaction that changes his days. Where he is, or nothing was kept yet, his days
+# are told. Marks, totals and days are read by one statement, and so are of one moment. Days come by their account, of
+# which there is an index by symbol; LATERAL and OFFSET 0 keep that a walk of its own, and none where nobody needs it.
+_OF_SYMBOL = f"""
+    WITH known AS MATERIALIZED (
+        SELECT t.id, t.account_id, k.symbols -> %(symbol)s::text AS kept,
+            t.summaries_stale_since IS NULL AND k.symbols IS NOT NULL AS holds
+        FROM copytrade_trader t LEFT JOIN copytrade_perioddetail k ON k.trader_id = t.id AND k.period = 'all'
+        WHERE t.account_id IN (TABLE mine){{whose}}
+    )
+    SELECT {READ_OF_SYMBOL} FROM known WHERE holds AND kept IS NOT NULL
+    UNION ALL SELECT d.*
+    FROM (SELECT account_id, array_agg(id) AS traders FROM known WHERE NOT holds GROUP BY account_id) k
+    CROSS JOIN LATERAL (
+        SELECT {", ".join(KEPT_OF_SYMBOL)} FROM copytrade_dayresult
+        WHERE account_id = k.account_id AND symbol = %(symbol)s::text AND trader_id = ANY(k.traders) OFFSET 0
+    ) d"""
+
+
+def of_symbol(whose: str = "") -> str:
+    """Words for KEPT_OF_SYMBOL of the symbol `%(symbol)s`, in rows to be added up, where `mine` names the
+    accounts; `whose` narrows their traders `t`."""
+    return _OF_SYMBOL.format(whose=whose)
+
+
+def symbols_asked(owner: Any) -> Words:
+    """What symbols_told makes its names of, for a page that asks for more at once."""
+    return Words(_SYMBOLS, owner=owner)
+
+
+_SYMBOLS = """WITH mine AS MATERIALIZED (SELECT id FROM copytrade_account WHERE owner_id = %(owner)s)
+SELECT json_agg(s.symbol ORDER BY s.symbol) AS symbols FROM (
+    SELECT row ->> 0 AS symbol FROM copytrade_perioddetail d, jsonb_array_elements(d.breakdowns -> 'symbol') row
+    WHERE d.account_id IN (TABLE mine) AND d.period = 'all'
+    UNION SELECT symbol FROM copytrade_trackingorder WHERE account_id IN (TABLE mine) AND NOT closed
+) s"""
+
+
+def symbols_told(found: Sequence[Any]) -> list[str]:
+    """`found`: what symbols_asked asked for. A symbol without a name is none."""
+    (symbols,) = found
+    return [symbol for symbol in symbols or () if symbol]
+
+
 def symbols_of(user: User) -> list[str]:
-    """The symbols of a person's copies, closed (as last summed up) and open; one without a name is none. One query."""
-    with kept_cursor() as cursor:
-        cursor.execute(
-            """WITH mine AS MATERIALIZED (SELECT id FROM copytrade_account WHERE owner_id = %s)
-            SELECT row ->> 0 AS symbol FROM copytrade_perioddetail d, jsonb_array_elements(d.breakdowns -> 'symbol') row
-            WHERE d.account_id IN (TABLE mine) AND d.period = 'all'
-            UNION SELECT symbol FROM copytrade_trackingorder WHERE account_id IN (TABLE mine) AND NOT closed
-            ORDER BY symbol""",
-            [user.pk],
-        )
-        return [symbol for (symbol,) in cursor.fetchall() if symbol]
+    """The symbols of a person's copies, closed (as last summed up) and open. One query."""
+    return symbols_told(*_symbols(owner=user.pk))
+
+
+_symbols = Prepared(lambda owner: [symbols_asked(owner)])
 
 
 def account_series(

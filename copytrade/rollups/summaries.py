@@ -7,9 +7,9 @@ written only while the mark stands, and the mark is cleared only if it has not m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from copytrade.locks import SUMMARY_LOCK
 from copytrade.models import PeriodDetail, PeriodSummary, Trader, User
 from copytrade.statistics import MINIMUM_COPIES, MINIMUM_DAYS, Parts, Returns, returns_of
 from copytrade.statistics.costs import Support, support
-from copytrade.statistics.exact import ZERO, total
+from copytrade.statistics.exact import EXACT, ZERO, total
 from copytrade.statistics.parts import true_up_before
 from copytrade.statistics.summary import capital_base
 
@@ -44,7 +44,7 @@ FROM copytrade_traderresult d WHERE d.trader_id = ANY(%s) ORDER BY d.trader_id, 
 # By symbol, in the stretches of time between the beginnings of the periods (`starts`, each trader's own, falling).
 _SYMBOLS = """
 SELECT d.trader_id, d.symbol, f.stretch, sum(d.n)::bigint, sum(d.wins)::bigint, sum(d.losses)::bigint, sum(d.net),
-    sum(d.won), sum(d.lost)
+    sum(d.won), sum(d.lost), sum(d.gross)
 FROM unnest(%s::bigint[], %s::date[]) AS t(id, today) JOIN copytrade_dayresult d ON d.trader_id = t.id
 CROSS JOIN LATERAL (SELECT count(*) AS stretch FROM unnest(%s::int[]) AS l(days) WHERE d.day <= t.today - l.days) f
 GROUP BY d.trader_id, d.symbol, f.stretch
@@ -55,7 +55,7 @@ _NOTHING = Columns((), (), (), ())
 _SUMMARY = ("as_of", "closed_copies", "net", "net_before", "figures", "spark", "computed_at")
 _DETAIL = (
     "as_of", "still", "margin_still", "margin_steps", "curve", "margin", "daily", "breakdowns", "scatter", "costs",
-    "previous", "computed_at",
+    "previous", "symbols", "computed_at",
 )  # fmt: skip
 Made = tuple[PeriodSummary, PeriodDetail]
 
@@ -181,13 +181,15 @@ def _made(chunk: Sequence[int], now: datetime) -> Iterator[tuple[Trader, Iterato
     traders = Trader.objects.filter(pk__in=chunk).select_related("account__owner").in_bulk()
     zones = {key: zone_of(trader.account.owner) for key, trader in traders.items()}
     days = day_sums(chunk)
-    symbols = _symbols({key: now.astimezone(zone).date() for key, zone in zones.items()})
+    symbols, gross = _symbols({key: now.astimezone(zone).date() for key, zone in zones.items()})
     told = newest_fills(chunk)
     sizes = {key: sum(day.n for day in days.get(key, ())) for key in traders}
     for batch in _batches(sizes):
         found = fetch.columns(batch)
         for key in batch:
-            sums = Sums(days.get(key, []), symbols.get(key, {}), support(told.get(key, ())))
+            sums = Sums(
+                days.get(key, []), symbols.get(key, {}), support(told.get(key, ())), gross.get(key, {})
+            )
             yield traders[key], _rows(traders[key], found.pop(key, _NOTHING), sums, zones[key], now)
 
 
@@ -198,6 +200,7 @@ class Sums:
     days: Sequence[Day]
     symbols: dict[tuple[int, str], Tally]
     support: Support
+    gross: Mapping[str, Decimal] = field(default_factory=dict)  # of all time, by symbol: to be kept alone
 
     def between(self, first: date | None, last: date) -> list[Day]:
         return [day for day in self.days if (first is None or day.day >= first) and day.day <= last]
@@ -220,7 +223,9 @@ def _rows(trader: Trader, copies: Columns, sums: Sums, zone: tzinfo, now: dateti
         before = total(day.net for day in sums.days if first is not None and day.day < first)
         series = series_of(shown, own, zone)
         parts = parts_of(shown, figures, own, [net for _, net in series], now)
-        own_symbols = ((symbol, tally) for (place, symbol), tally in sums.symbols.items() if place <= stretch)
+        by_symbol = details.joined(
+            (symbol, tally) for (place, symbol), tally in sums.symbols.items() if place <= stretch
+        )
         summary = PeriodSummary(
             account_id=trader.account_id,
             trader=trader,
@@ -244,12 +249,13 @@ def _rows(trader: Trader, copies: Columns, sums: Sums, zone: tzinfo, now: dateti
                 daily=[[day.day.isoformat(), str(day.net)] for day in own],
                 breakdowns=details.breakdowns(
                     details.added(tally for place, tally in traits.items() if place >= start),
-                    details.joined(own_symbols),
+                    by_symbol,
                     {day.day: tally_of(day) for day in own},
                 ),
                 scatter=details.scatter(shown, figures),
                 costs=details.kept_costs(own, sums.support if first is None else None),
                 previous=previous_of(copies, sums, first, today, zone),
+                symbols=details.kept_symbols(by_symbol, sums.gross) if first is None else None,
                 computed_at=now,
             ),
         )
@@ -272,14 +278,20 @@ def previous_of(copies: Columns, sums: Sums, first: date | None, last: date, zon
     return details.kept_previous(start, end, tally, deepest_fall(copies.part(*places)))
 
 
-def _symbols(todays: dict[int, date]) -> dict[int, dict[tuple[int, str], Tally]]:
-    """Trader key -> (stretch, symbol) -> results; stretch 0 is the shortest period. One query."""
+def _symbols(
+    todays: dict[int, date],
+) -> tuple[dict[int, dict[tuple[int, str], Tally]], dict[int, dict[str, Decimal]]]:
+    """Trader key -> (stretch, symbol) -> results, stretch 0 being the shortest period; trader key -> symbol -> gross of
+    all stretches. One query."""
     found: dict[int, dict[tuple[int, str], Tally]] = {}
+    gross: dict[int, dict[str, Decimal]] = {}
     with connection.cursor() as cursor:
         cursor.execute(_SYMBOLS, [list(todays), list(todays.values()), _LENGTHS])
-        for key, symbol, stretch, *tally in cursor.fetchall():
+        for key, symbol, stretch, *tally, own in cursor.fetchall():
             found.setdefault(key, {})[stretch, symbol] = Tally(*tally)
-    return found
+            sums = gross.setdefault(key, {})
+            sums[symbol] = EXACT.add(sums.get(symbol, ZERO), own)
+    return found, gross
 
 
 def parts_of(
