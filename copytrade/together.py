@@ -32,6 +32,18 @@ class Given(Expression):
         return "%s", [self]
 
 
+class Hidden(Given):
+    """Such a place out of the planner's sight. A value that rows are compared with as earlier or later makes it expect
+    more of them or fewer; it would plan anew for each, and all queries that are asked with that one."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        super().__init__(name)
+        self._kind = kind
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+        return f"(SELECT %s::{self._kind})", [self]
+
+
 class Words:
     """A query in words of our own, beside those that Django writes: it gives one row at most.
 
@@ -44,8 +56,10 @@ class Words:
         places: list[Any] = []
 
         def place(found: re.Match[str]) -> str:
-            places.append(values[found[1]])
-            return "%s"
+            value = values[found[1]]
+            sql, params = value.as_sql(None, None) if isinstance(value, Given) else ("%s", [value])
+            places.extend(params)
+            return sql
 
         self.sql, self.params = _NAMED.sub(place, words), places
 

@@ -13,7 +13,7 @@ from django.db.models import F, Func, OuterRef, Q, QuerySet
 
 from copytrade.models import Account, SyncJob, TrackingOrder, Trader, User
 from copytrade.rollups.read import symbols_asked, symbols_told
-from copytrade.together import Prepared, Query, refer
+from copytrade.together import Hidden, Prepared, Query, refer
 
 from .freshness import jobs_of
 from .history_totals import HistoryTotals, days_of, totals_asked, totals_told
@@ -87,6 +87,10 @@ def history_page(
 
 
 _PLACE = ("time", "number", "key")
+_TIMES = ("since", "until")
+_BOUNDS = (
+    ("first", "date"), ("last", "date"), ("time", "timestamptz"), ("number", "bigint"), ("key", "bigint"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -107,9 +111,9 @@ def _asked_of(shape: _Shape) -> Prepared:
     """The totals, the copies of the page before, those of the page, those without a closing time, and all traders; for
     a whole page readings, accounts and symbols, too. At once: so all of it is of one moment."""
 
-    def build(
-        user: Any, first: Any, last: Any, time: Any = None, number: Any = None, key: Any = None, **asked: Any
-    ) -> Sequence[Query]:
+    def build(user: Any, **asked: Any) -> Sequence[Query]:
+        first, last, time, number, key = (Hidden(*one) for one in _BOUNDS)
+        asked |= {name: Hidden(name, "timestamptz") for name in _TIMES if name in asked}
         filters = Filters(**(asked | {"result": shape.result}))
         every = history(user, filters)
         rows = older = every.filter(close_time__isnull=False)
@@ -130,7 +134,7 @@ def _asked_of(shape: _Shape) -> Prepared:
             *(around if shape.whole else ()),
         )
 
-    return Prepared(build, ["user", "first", "last", *shape.asked, *(_PLACE if shape.way else ())])
+    return Prepared(build, ["user", *shape.asked])
 
 
 def _around(
@@ -202,8 +206,9 @@ def _place(key: str) -> tuple[datetime, int, int]:
 
 
 def _beyond(side: str, time: Any, number: Any, pk: Any) -> Q:
-    """What stands beyond such a row, older ("lt") or newer ("gt")."""
-    return (
+    """What stands beyond such a row, older ("lt") or newer ("gt"). Its time bounds all of it, so
+    the walk over the index begins there, and not at the newest row."""
+    return Q(**{f"close_time__{side}e": time}) & (
         Q(**{f"close_time__{side}": time})
         | Q(close_time=time, **{f"tracking_no__{side}": number})
         | Q(close_time=time, tracking_no=number, **{f"pk__{side}": pk})

@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from copytrade import ledger, reports, rollups
 from copytrade.models import COPY_KINDS, Account, SyncJob, TrackingOrder, Trader, User
-from copytrade.reports.orders import overview_of
+from copytrade.reports import history
+from copytrade.reports.orders import orders_of, overview_of
 from copytrade.rollups.read import symbols_of
 from copytrade.sync import run
 from tests.support.sandbox_process import Sandbox
@@ -192,6 +193,22 @@ def test_pages_follow_each_other_without_gap_or_repetition_there_and_back(desk: 
         assert [o.pk for o in back.orders] == [o.pk for o in pages[-2].orders]
         first = reports.history_page(alice, before=pages[1].previous, limit=size)
         assert [o.pk for o in first.orders] == everything[:size] and first.previous == ""
+
+
+@pytest.mark.parametrize(("way", "bound"), [("lt", "close_time <= "), ("gt", "close_time >= ")])
+def test_a_page_far_back_is_found_without_a_walk_over_all_before_it(
+    alice: User, way: str, bound: str
+) -> None:
+    beyond = history._beyond(way, NOW, 9, 9)
+    rows = orders_of(alice).filter(beyond, account=1, closed=True).order_by(*history.NEWEST_FIRST)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off"
+        )
+    plan = rows.explain()
+    assert bound in next(line for line in plan.splitlines() if "Index Cond" in line and "closed" in line), (
+        plan
+    )
 
 
 @pytest.mark.parametrize(

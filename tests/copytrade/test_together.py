@@ -25,7 +25,7 @@ from copytrade.models import (
     User,
 )
 from copytrade.reports.trader_around import trader_around
-from copytrade.together import Prepared, Query, Words, refer, together
+from copytrade.together import Hidden, Prepared, Query, Words, refer, together
 from tests.support.ledger_rows import BIG, account_of, closed_copy, open_copy, trader_of, version_of
 from tests.support.whole_world import rows_of
 
@@ -105,6 +105,23 @@ def test_prepared_queries_give_what_each_gives_with_the_values_of_this_time(
         assert [row.trader_id for row in second] == [trader.pk] * 2
     assert asked(trader=his.pk, keys=[], since=ever)[0] == []
     assert len(written) == 1, "the text is written once"
+
+
+def test_a_hidden_value_finds_the_same_rows_and_is_not_planned_for(trader: Trader) -> None:
+    """Wherever it stands: in a query of Django's, and in words of our own."""
+    orders = [closed_copy(trader, number, "1") for number in range(4)]
+    since = Hidden("since", "timestamptz")
+    late = TrackingOrder.objects.filter(close_time__gte=since).order_by("pk")
+    words = Words(
+        "SELECT count(*) AS n FROM copytrade_trackingorder WHERE close_time >= %(since)s", since=since
+    )
+    asked = Prepared(lambda: [late, words])
+    for place in range(4):
+        rows, (n,) = asked(since=orders[place].close_time)
+        expected = [one.pk for one in orders if one.close_time >= orders[place].close_time]
+        assert [row.pk for row in rows] == expected and n == len(expected)
+    for text in (str(late.query.sql_with_params()[0]), words.sql):
+        assert "(SELECT %s::timestamptz)" in text
 
 
 def test_words_of_our_own_stand_beside_queries_and_their_values_come_by_name(trader: Trader) -> None:
