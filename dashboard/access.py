@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -35,7 +36,7 @@ from copytrade.models import (
     Trader,
     User,
 )
-from copytrade.reports import Prepared
+from copytrade.together import Prepared
 
 
 def person(request: HttpRequest) -> User:
@@ -172,6 +173,15 @@ def trader_and_jobs(request: HttpRequest, pk: int) -> tuple[Trader, list[SyncJob
     for row in [*found, *readings]:
         row.account = account[0]
     return found[0], readings, account[0].n_gaps
+
+
+@contextmanager
+def still_there() -> Iterator[None]:
+    """A page asks more than once, and what is removed in between is told as what was never there."""
+    try:
+        yield
+    except Trader.DoesNotExist as gone:
+        raise Http404("The trader was removed a moment ago.") from gone
 
 
 @Prepared

@@ -21,7 +21,7 @@ from django.utils.functional import SimpleLazyObject
 
 from copytrade import alerts, issues
 from copytrade.models import User
-from copytrade.reports import Prepared
+from copytrade.together import Prepared
 
 
 class SessionStore(db.SessionStore):

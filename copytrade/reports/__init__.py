@@ -5,8 +5,6 @@
 first page, `visits` what is new on it; `timeline` the versions of a trader's settings.
 """
 
-from copytrade.together import Prepared, together
-
 from .compare import Compared, Comparison, Pair, Shared, compare
 from .freshness import Freshness, Reading, freshness, freshness_of
 from .history import HistoryPage, history_page
@@ -58,7 +56,6 @@ __all__ = [
     "Overview",
     "Pair",
     "Part",
-    "Prepared",
     "Previous",
     "Reach",
     "Reading",
@@ -92,7 +89,6 @@ __all__ = [
     "table",
     "table_and_reaches",
     "timeline",
-    "together",
     "trader_around",
     "trader_page",
     "trader_range",

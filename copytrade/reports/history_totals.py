@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -75,7 +75,8 @@ def days_of(user: User, filters: Filters) -> tuple[date | None, date | None] | N
     for moment in (filters.since, filters.until):
         try:
             day = None if moment is None else day_of(moment, zone)
-            if day is not None and first_moment(day, zone) != moment:
+            # In UTC: Python calls no times of two zones equal where a clock skips or repeats one of them.
+            if day and moment and first_moment(day, zone) != moment.astimezone(UTC):
                 return None
         except OverflowError:  # before the first day that there is, seen from a zone that is ahead
             return None

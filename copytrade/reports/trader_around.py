@@ -80,11 +80,14 @@ def trader_around(
     trader: Trader, orders: Iterable[int] = (), now: datetime | None = None, ready: bool = False
 ) -> Around:
     """One query. `orders`: keys of orders of this trader that the page wants to name. `ready`: whether it tells how
-    ready the next copy is."""
+    ready the next copy is; raises Trader.DoesNotExist where he was removed meanwhile."""
     now, asked = now or timezone.now(), _around_and_ready if ready else _around
     opened, latest, version, marks, notes, change, revisions, named, lost, kept, *facts = asked(
         trader=trader.pk, orders=list(orders), lately=now - TRUE_UP_WITHIN
     )
+    readiness = ready_of(facts[0], [trader], now) if facts else {}
+    if facts and not readiness:
+        raise Trader.DoesNotExist("The trader was removed a moment ago.")
     for order in opened:
         order.trader = trader
     n_lost, valued, value = (lost[0].n_lost, lost[0].n_valued, lost[0].value) if lost else (0, 0, None)
@@ -100,7 +103,7 @@ def trader_around(
         lost=n_lost,
         lost_value=reconcile.lost_value(n_lost, valued, value),
         recent={name: getattr(kept[0], name) for name in RECENT} if kept else {},
-        ready=ready_of(facts[0], [trader], now).get(trader.pk) if facts else None,
+        ready=readiness.get(trader.pk),
     )
 
 

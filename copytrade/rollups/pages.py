@@ -134,13 +134,15 @@ def page_rows(
     traders: Iterable[Trader], period: str, now: datetime, whole: Collection[Line] = ()
 ) -> list[PageRow]:
     """One for each of these traders, in their order. `whole`: the lines to read in all their points. Raises KeyError
-    for a period that is none."""
+    for a period that is none, and Trader.DoesNotExist for one who was removed meanwhile."""
     PERIODS[period]
     found = list(traders)
     with kept_cursor() as cursor:
         asked = ["curve" in whole, "margin" in whole]
         cursor.execute(_PAGE, [*asked, period, period, [trader.pk for trader in found]])
         rows = {row[0]: row[1:] for row in cursor.fetchall()}
+    if not all(trader.pk in rows for trader in found):
+        raise Trader.DoesNotExist("A trader was removed a moment ago.")
     return [_row(trader, period, now, rows[trader.pk]) for trader in found]
 
 

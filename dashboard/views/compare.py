@@ -36,7 +36,8 @@ def compare(request: HttpRequest) -> HttpResponse:
         "wrong_number": _wrong_number(len(chosen), len(offered)),
     }
     if not context["wrong_number"]:
-        context |= _compared(request, chosen, asked.key)
+        with access.still_there():
+            context |= _compared(request, chosen, asked.key)
         if context["show"] == "net" and htmx.wants_part(request):
             return htmx.part(request, "traders/compare_table.jinja", context)
     return render(request, "traders/compare.jinja", context, using="jinja2")

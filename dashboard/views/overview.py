@@ -95,8 +95,8 @@ def _alerts(found: reports.Overview) -> dict[str, Any]:
 def _earning(ranked: list[reports.TraderRow]) -> dict[str, Any]:
     """Who earned most and who lost most, among those who closed anything."""
     active = [row for row in ranked if row.brief.closed_copies]
-    best = active[0] if active and active[0].summary.net_profit > 0 else None
-    worst = active[-1] if active and active[-1].summary.net_profit < 0 else None
+    best = active[0] if active and active[0].brief.net_profit > 0 else None
+    worst = active[-1] if active and active[-1].brief.net_profit < 0 else None
     return {"best": best, "worst": worst}
 
 

@@ -132,10 +132,11 @@ def _page(
     show = request.GET.get("show", "")
     if edited or note_form:  # what was refused stands open
         show = f"{NOTE}{edited.instance.pk if edited else NEW}"
-    page = _report(found, wanted, now, zone, reports.reach_of(_history(jobs), gaps), WHOLE.get(show, ()))
-    named = [key for *_, key in page.scatter] if show == HOLDING else []
     part = htmx.wants_part(request)
-    around = reports.trader_around(found, named, now, ready=not part)  # which is of no period
+    with access.still_there():
+        page = _report(found, wanted, now, zone, reports.reach_of(_history(jobs), gaps), WHOLE.get(show, ()))
+        named = [key for *_, key in page.scatter] if show == HOLDING else []
+        around = reports.trader_around(found, named, now, ready=not part)  # which is of no period
     freshness = reports.freshness_of(jobs, [SyncJob.Kind.OPEN, SyncJob.Kind.HISTORY], now)
     if show == CHART and part:
         return htmx.data(charts.equity_data(page.curve, _marks(around, zone), str(zone)))
@@ -175,8 +176,6 @@ def _page(
         return htmx.part(request, "traders/note_edit.jinja", context)
     context |= _pictures(page, around, zone)
     if not part:
-        if around.ready is None:
-            raise Http404("The trader was removed a moment ago.")
         context["ready"] = around.ready
         context["ready_unified"] = around.version is not None and around.version.mode != rules.PER_SYMBOL
     return htmx.render(request, TEMPLATE, context, partial="traders/of_period.jinja", status=status)

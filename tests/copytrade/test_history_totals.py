@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
@@ -11,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from copytrade import reports
 from copytrade.models import TrackingOrder, Trader, User
-from copytrade.reports.history_totals import MOST_COUNTED
+from copytrade.reports.history_totals import MOST_COUNTED, days_of
 from tests.support.ledger_rows import account_of, trader_of
 
 pytestmark = pytest.mark.django_db
@@ -99,3 +100,20 @@ def test_all_that_a_page_tells_is_asked_in_one_trip(alice: User) -> None:
                 page = reports.history_page(alice, filters, whole=whole)
             assert len(asked) == 1 and len(page.orders) == 3
             assert {job.account for job in page.jobs} == (set(alice.accounts.all()) if whole else set())
+
+
+@pytest.mark.parametrize(
+    ("zone", "day"),
+    [
+        ("UTC", date(2024, 4, 26)),
+        ("Asia/Kolkata", date(2024, 4, 26)),
+        ("Africa/Cairo", date(2024, 4, 26)),  # whose midnight the clock skips
+        ("Africa/Cairo", date(2024, 10, 31)),  # which ends an hour late
+        ("America/Havana", date(2024, 11, 3)),  # whose midnight comes twice
+    ],
+)
+def test_whole_days_are_told_by_the_daily_sums_whatever_the_clock_does(zone: str, day: date) -> None:
+    person, midnight = User(zone=zone), datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone))
+    assert days_of(person, reports.Filters(since=midnight)) == (day, None)
+    assert days_of(person, reports.Filters(until=midnight)) == (None, day - timedelta(days=1))
+    assert days_of(person, reports.Filters(since=midnight + timedelta(hours=5))) is None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from django.db.models import Model
@@ -13,9 +14,11 @@ from django.http import HttpRequest
 from django.template import engines
 from django.test import Client, RequestFactory
 from django.urls import reverse
+from django.utils.module_loading import import_string
 
 from copytrade.models import Trader
 from dashboard.page_templates import Page
+from tests.support.ledger_rows import trader_of
 
 pytestmark = pytest.mark.django_db
 
@@ -59,3 +62,31 @@ def test_a_page_is_made_as_often_as_asked(rf: RequestFactory) -> None:
     assert isinstance(page, Page)
     request: HttpRequest = rf.get("/")
     assert [page.render({"many": "ab"}, request), page.render({"many": "cd"})] == ["ab", "cd"]
+
+
+@pytest.mark.parametrize("query", ["", "?period=range&from=2026-01-01&to=2026-01-31"])
+@pytest.mark.parametrize("after", ["dashboard.access.trader_and_jobs", "dashboard.views.trader._report"])
+def test_a_trader_who_is_removed_while_his_page_is_made_is_not_there(
+    client: Client, trader: Trader, monkeypatch: pytest.MonkeyPatch, query: str, after: str
+) -> None:
+    monkeypatch.setattr(after, removing_after(import_string(after)))
+    assert client.get(reverse("trader", args=[trader.pk]) + query).status_code == 404
+
+
+def test_a_trader_who_is_removed_while_he_is_compared_is_not_there(
+    client: Client, trader: Trader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = trader_of(trader.account, 77, "Another")
+    compared = "dashboard.views.compare._wrong_number"
+    monkeypatch.setattr(compared, removing_after(import_string(compared)))
+    pair = f"?trader={trader.pk}&trader={other.pk}"
+    assert client.get(reverse("compare") + pair).status_code == 404
+
+
+def removing_after(step: Callable[..., Any]) -> Callable[..., Any]:
+    def called(*arguments: Any, **named: Any) -> Any:
+        found = step(*arguments, **named)
+        Trader.objects.all().delete()
+        return found
+
+    return called
